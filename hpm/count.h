@@ -66,11 +66,14 @@ struct hpm_session;
 /* Returns the memory that a session takes. */
 size_t hpm_session_bytes(void);
 /*
- * Opens a session. names: separated by commas or blanks, with modes as in cycles:u. When it
- * returns, every CPU counts them.
+ * Opens a session. names: separated by commas or blanks, with modes as in cycles:u, and with
+ * weights, pins, braces and a round as in hpm/events/request.h. When it returns, every CPU counts
+ * them.
+ * Pinned events are counted all the time, also where the counts that the scheduler acts on have to
+ * take turns for that, which is said on the console.
  * Returns 0, or with the name and the reason in `err`:
  * - -ENODEV: there is no PMU.
- * - -EINVAL, -ENOENT, -ENOTSUP: as event_parse and metric_find.
+ * - -EINVAL, -ENOENT, -ENOTSUP: as event_request_read.
  * - -ENOSPC: too much to be counted at a time, or beside what is counted already.
  * - -ENOMEM.
  * Thread context; one call of this or hpm_session_close at a time.
@@ -81,6 +84,25 @@ void hpm_session_close(struct hpm_session *s);
 /* Writes the next name that can be counted to `out`, as event_list does. Returns 0; -ENOENT: there
  * are no more; -ENODEV: there is no PMU. Thread context. */
 int hpm_list(uint32_t *cursor, struct event_listed *out);
+
+/* How what is counted takes turns, for all sessions and the breakdown together. */
+struct hpm_turns {
+    unsigned groups;
+    unsigned slices, passes;     /* of a pass, of a round */
+    uint64_t slice, pass, round; /* lengths in cycles or instructions */
+    bool by_instructions;
+    bool scaled; /* the counts that the scheduler acts on take turns for pinned events */
+};
+/* One call of this or of a session's opening or closing at a time. */
+void hpm_read_turns(struct hpm_turns *out);
+/* The turns of one name of a session: its part of a pass is slices; weight as asked for; tied: the
+ * braces that it is in, from 1. Of a metric: the fewest of its events'. */
+struct hpm_turn {
+    unsigned weight, slices, tied;
+    bool pinned;
+};
+/* As hpm_read_turns. */
+void hpm_session_turn(const struct hpm_session *s, unsigned i, struct hpm_turn *out);
 
 struct hpm_value {
     const char *name;         /* as passed to hpm_session_open */

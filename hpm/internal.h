@@ -116,7 +116,7 @@ uint32_t remote_latency(void);
 /* init.c: from now on, remote stalls are estimated as accesses times `latency` cycles. */
 void remote_estimate(uint32_t latency);
 
-/* session.c: makes the first plan, of the figures' events on this PMU. Returns 0, or an error of
+/* wanted.c: makes the first plan, of the figures' events on this PMU. Returns 0, or an error of
  * plan_make. */
 int plans_init(const struct pmu_ops *ops);
 /* As hpm_session_open. slots: the profile slots of names that are events to be sampled, by name;

@@ -1,201 +1,9 @@
-/* Sessions, and the plan of all that is counted. The breakdown's figures are always wanted;
- * sessions come and go. Each time a new plan of all that is wanted is made, in the memory of the
- * plan before the present one, and every CPU is told to follow it. When all have followed, the
- * present plan's memory is free (see hpm/policy/context.h). */
+/* Sessions: events and metrics counted by name; see count.h. */
 #include "hpm/count.h"
 #include "hpm/internal.h"
-#include "hpm/events/nest.h"
-#include "hpm/events/request.h"
-#include "kernel/core/call.h"
-#include "kernel/core/cpu.h"
-#include "kernel/core/printf.h"
+#include "hpm/wanted.h"
 #include "kernel/mem/mem.h"
-
-#define SESSIONS_MAX 16
-#define ANSWER_NS    (100 * NS_PER_MS)
-/* Least length of a round: R of [A] 2.7, and more while no interval of a count is asked for. */
-#define ROUND_CYCLES       2000000
-#define ROUGH_ROUND_CYCLES 8000000
-
-struct hpm_session {
-    struct event_request request;
-    uint8_t count[GROUP_EVENTS_MAX];      /* logical count of each event */
-    struct fit_set nest[EVENT_NESTS_MAX]; /* events that contain other ones */
-    unsigned nests;
-    struct fit_event fit[GROUP_EVENTS_MAX]; /* work space of hpm_session_fit */
-    struct fit_set known[EVENT_NESTS_MAX];  /* work space of hpm_session_fit */
-};
-
-/* Callers are serialised. */
-static struct {
-    struct plan_request request; /* of the present plan, without the sessions' sets */
-    uint64_t pinned;             /* pinned counts of the figures */
-    struct hpm_session *session[SESSIONS_MAX];
-    struct hpm_plan plan[2];
-    struct plan_work work;
-} wanted;
-
-/* ---- Boot ------------------------------------------------------------------------------------ */
-
-static uint8_t want_first(const struct event *event)
-{
-    unsigned i = (unsigned)__builtin_popcountll(wanted.request.wanted);
-
-    wanted.request.event[i] = *event;
-    wanted.request.born[i] = wanted.request.generation;
-    wanted.request.wanted |= (uint64_t)1 << i;
-    return (uint8_t)i;
-}
-
-/* Returns the logical count of `figure` as a set; 0: it is not counted. */
-static uint64_t count_of(unsigned figure)
-{
-    unsigned count = hpm_state.figures.event[figure];
-
-    return count == GROUP_NIL ? 0 : (uint64_t)1 << count;
-}
-
-/* Returns the counts that the scheduler acts on, which are not scaled if possible: stalls for
- * remote caches, or, if these are not counted, the accesses, if they can be recorded. */
-static uint64_t counts_to_pin(void)
-{
-    uint64_t stalls =
-        count_of(EVENT_DCACHE(SOURCE_REMOTE_L2)) | count_of(EVENT_DCACHE(SOURCE_REMOTE_L3));
-
-    if (stalls || (SOURCES_REMOTE_CACHE & ~hpm_state.pmu.sample_sources))
-        return stalls;
-    return count_of(EVENT_SERVED(SOURCE_REMOTE_L2)) | count_of(EVENT_SERVED(SOURCE_REMOTE_L3));
-}
-
-static void want_figures(void)
-{
-    struct context_figures *figures = &hpm_state.figures;
-
-    *figures = (struct context_figures){.remote_latency = 0};
-    memset(figures->event, GROUP_NIL, sizeof figures->event);
-    figures->instructions = GROUP_NIL;
-    if (hpm_state.always[1].modes)
-        figures->instructions = want_first(&hpm_state.always[1]);
-    for (unsigned f = 0; f < HPM_EVENTS; f++)
-        if (hpm_state.event[f].counters)
-            figures->event[f] = want_first(&hpm_state.event[f]);
-    wanted.request.pinned = counts_to_pin();
-    wanted.request.rough = wanted.request.wanted;
-}
-
-static void draw_images(const struct pmu_ops *ops, struct hpm_plan *plan)
-{
-    for (unsigned g = 0; g < plan->mux.rounds.groups; g++)
-        plan->programme[g].image = ops->image(plan->programme[g].event);
-}
-
-int plans_init(const struct pmu_ops *ops)
-{
-    struct group_cause cause;
-
-    memset(&wanted, 0, sizeof wanted);
-    wanted.request =
-        (struct plan_request){.counters = hpm_state.pmu.counters,
-                              .fixed = hpm_state.pmu.events.fixed,
-                              .generation = 1,
-                              .cpus = 1,
-                              .unit = hpm_state.by_instructions ? MUX_INSTRUCTIONS : MUX_CYCLES,
-                              .slice = hpm_slice_cycles,
-                              .round = ROUGH_ROUND_CYCLES,
-                              .always = {hpm_state.always[0], hpm_state.always[1]}};
-    want_figures();
-    int err = plan_make(&wanted.plan[0], &wanted.request, &wanted.work, &cause);
-    if (err == -ENOSPC && wanted.request.pinned) {
-        kprintf("hpm: too few counters to have remote-cache stalls counted all the time: they are "
-                "scaled\n");
-        wanted.request.pinned = 0;
-        err = plan_make(&wanted.plan[0], &wanted.request, &wanted.work, &cause);
-    }
-    if (err)
-        return err;
-    wanted.pinned = wanted.request.pinned;
-    draw_images(ops, &wanted.plan[0]);
-    hpm_state.plan = &wanted.plan[0];
-    return 0;
-}
-
-/* ---- Plans ----------------------------------------------------------------------------------- */
-
-/* Has `cpu` call `what`. Waits until it answers: it may be late, or busy with another call. */
-static void ask_cpu(struct cpu *cpu, void (*what)(void *))
-{
-    while (__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) && call_cpu(cpu, what, NULL, ANSWER_NS))
-        arch_cpu_relax();
-}
-
-/* The calling thread may migrate between these calls, so its own CPU is called, too. */
-void ask_everywhere(void (*what)(void *))
-{
-    cpu_for_each (cpu)
-        ask_cpu(cpu, what);
-}
-
-void follow_everywhere(void)
-{
-    ask_everywhere(counting_follow);
-}
-
-void hpm_update(uint32_t pid)
-{
-    if (!hpm_state.ops)
-        return;
-    cpu_for_each (cpu)
-        if (cpu != this_cpu() && hpm_counted(cpu) &&
-            (!pid || __atomic_load_n(&cpu->hpm->current_pid, __ATOMIC_RELAXED) == pid))
-            ask_cpu(cpu, counting_follow);
-}
-
-/* Adds the sets of the session's metrics, by logical counts. wish_of[s]: the wish that set s
- * belongs to. */
-static void add_sets(struct plan_request *r, const struct hpm_session *s, uint8_t *wish_of)
-{
-    uint64_t set[EVENT_WISHES_MAX];
-    uint8_t wish[EVENT_WISHES_MAX];
-    unsigned sets = event_request_sets(&s->request, set, wish);
-
-    for (unsigned i = 0; i < sets && r->sets < GROUP_SETS_MAX; i++, r->sets++) {
-        r->set[r->sets] = 0;
-        for (uint64_t left = set[i]; left; left &= left - 1)
-            r->set[r->sets] |= (uint64_t)1 << s->count[__builtin_ctzll(left)];
-        wish_of[r->sets] = wish[i];
-    }
-}
-
-/* Collects all sessions' sets, those of `s` first. */
-static void collect_sets(struct plan_request *r, const struct hpm_session *s, uint8_t *wish_of)
-{
-    r->sets = 0;
-    if (s)
-        add_sets(r, s, wish_of);
-    for (unsigned i = 0; i < SESSIONS_MAX; i++)
-        if (wanted.session[i] && wanted.session[i] != s)
-            add_sets(r, wanted.session[i], wish_of);
-}
-
-/* Makes the plan of `request` the present one. Returns as plan_make. */
-static int change_plan(struct plan_request *request, struct group_cause *cause)
-{
-    struct hpm_plan *next = &wanted.plan[hpm_state.plan == &wanted.plan[0]];
-
-    request->generation = wanted.request.generation + 1;
-    request->cpus = 0;
-    cpu_for_each (cpu)
-        request->cpus += hpm_counted(cpu) != NULL;
-    request->round = request->wanted & ~request->rough ? ROUND_CYCLES : ROUGH_ROUND_CYCLES;
-    int err = plan_make(next, request, &wanted.work, cause);
-    if (err)
-        return err;
-    draw_images(hpm_state.ops, next);
-    wanted.request = *request;
-    __atomic_store_n(&hpm_state.plan, next, __ATOMIC_RELEASE);
-    follow_everywhere();
-    return 0;
-}
+#include "kernel/core/printf.h"
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -203,38 +11,6 @@ static int say_error(char *err, size_t err_size, const char *what, int error)
 {
     ksnprintf(err, err_size, "%s", what);
     return error;
-}
-
-/* Returns the length of the name at *at, and moves *at behind it; 0: there is none. */
-static size_t next_name(const char **at, const char **name)
-{
-    size_t n = 0;
-
-    while (**at == ',' || **at == ' ')
-        (*at)++;
-    *name = *at;
-    while ((*at)[n] && (*at)[n] != ',' && (*at)[n] != ' ')
-        n++;
-    *at += n;
-    return n;
-}
-
-static int read_names(struct event_request *r, const char *names, char *err, size_t err_size)
-{
-    char text[EVENT_TEXT_MAX];
-    const char *name;
-    size_t n;
-
-    while ((n = next_name(&names, &name))) {
-        if (n >= sizeof text)
-            return say_error(err, err_size, "a name is too long", -EINVAL);
-        memcpy(text, name, n);
-        text[n] = '\0';
-        int number = event_request_add(r, text, err, err_size);
-        if (number < 0)
-            return number;
-    }
-    return r->wishes ? 0 : say_error(err, err_size, "no event or metric is named", -EINVAL);
 }
 
 static int number_counts(struct hpm_session *s, struct plan_request *r, const uint8_t *slots,
@@ -251,14 +27,16 @@ static int number_counts(struct hpm_session *s, struct plan_request *r, const ui
             return say_error(
                 err, err_size,
                 "too many events at a time: other sessions and the breakdown have theirs", -ENOSPC);
-        s->count[e] = (uint8_t)__builtin_ctzll(~r->wanted);
-        r->wanted |= (uint64_t)1 << s->count[e];
-        r->event[s->count[e]] = s->request.event[e];
-        r->born[s->count[e]] = wanted.request.generation + 1;
+        unsigned i = (unsigned)__builtin_ctzll(~r->wanted);
+        s->count[e] = (uint8_t)i;
+        r->wanted |= (uint64_t)1 << i;
+        r->event[i] = s->request.event[e];
+        r->born[i] = r->generation;
+        r->weight[i] = s->request.weight[e];
         if (!slots)
             continue;
-        r->slot[s->count[e]] = slots[e];
-        r->sampled |= (uint64_t)1 << s->count[e];
+        r->slot[i] = slots[e];
+        r->sampled |= (uint64_t)1 << i;
     }
     return 0;
 }
@@ -272,7 +50,20 @@ static unsigned event_of(const struct hpm_session *s, const struct plan_request 
     return GROUP_EVENTS_MAX;
 }
 
-/* Explains why `r` was refused, in the session's own names if the cause is its events alone. */
+/* Returns those of the session's pinned events that are among logical counts `crowd`. */
+static uint64_t pinned_in(const struct hpm_session *s, const struct plan_request *r, uint64_t crowd)
+{
+    uint64_t events = 0;
+
+    for (; crowd; crowd &= crowd - 1) {
+        unsigned e = event_of(s, r, (unsigned)__builtin_ctzll(crowd));
+        events |= e == GROUP_EVENTS_MAX ? 0 : (uint64_t)1 << e;
+    }
+    return events & s->request.pinned;
+}
+
+/* Explains why `r` was refused, in the session's own names if the cause is its events alone, or
+ * pinned ones of them. */
 static int explain_refusal(const struct hpm_session *s, const struct plan_request *r,
                            const struct group_cause *cause, const uint8_t *wish_of, int error,
                            char *err, size_t err_size)
@@ -286,32 +77,20 @@ static int explain_refusal(const struct hpm_session *s, const struct plan_reques
 
     if (error == -ERANGE)
         return say_error(err, err_size,
-                         "rounds of this number of groups are too long: lower hpm.slice_cycles",
+                         "rounds of this number of groups, by their weights, are too long: lower "
+                         "the weights or hpm.slice_cycles",
                          error);
-    if (event == GROUP_EVENTS_MAX || other == GROUP_EVENTS_MAX ||
-        (cause->set != GROUP_NIL && cause->set >= own_sets) || cause->why == GROUP_SIZES)
+    bool foreign = event == GROUP_EVENTS_MAX || other == GROUP_EVENTS_MAX ||
+                   (cause->set != GROUP_NIL && cause->set >= own_sets);
+    named.crowd = pinned_in(s, r, cause->crowd);
+    if (cause->why == GROUP_SIZES || (foreign && !named.crowd))
         return say_error(err, err_size, "there are too few counters beside what is counted already",
                          error);
-    named.event = cause->event == GROUP_NIL ? GROUP_NIL : (uint8_t)event;
-    named.other = cause->other == GROUP_NIL ? GROUP_NIL : (uint8_t)other;
-    if (cause->set != GROUP_NIL)
-        named.set = wish_of[cause->set];
+    named.event = foreign || cause->event == GROUP_NIL ? GROUP_NIL : (uint8_t)event;
+    named.other = foreign || cause->other == GROUP_NIL ? GROUP_NIL : (uint8_t)other;
+    named.set = foreign || cause->set == GROUP_NIL ? GROUP_NIL : wish_of[cause->set];
     event_request_explain(&s->request, &named, err, err_size);
     return error;
-}
-
-/* Pins those of `counts` that can be counted all the time. */
-static void pin_if_possible(struct plan_request *request, uint64_t counts)
-{
-    struct hpm_plan *trial = &wanted.plan[hpm_state.plan == &wanted.plan[0]];
-    struct group_cause cause;
-
-    for (; counts; counts &= counts - 1) {
-        uint64_t count = counts & -counts;
-        request->pinned |= count;
-        if (plan_make(trial, request, &wanted.work, &cause))
-            request->pinned &= ~count;
-    }
 }
 
 /* Returns the counts of cycles or instructions in one mode. Those of both modes are always counted;
@@ -326,7 +105,8 @@ static uint64_t by_mode(const struct hpm_session *s)
     for (unsigned e = 0; e < s->request.events; e++)
         for (unsigned which = 0; which < ARRAY_SIZE(hpm_state.always); which++) {
             const struct event *event = &s->request.event[e], *always = &hpm_state.always[which];
-            if (always->modes && event->config == always->config && event->modes != always->modes)
+            if (always->modes && event->config == always->config && event->modes != always->modes &&
+                !s->request.tie[e])
                 counts |= session_count(s, e);
         }
     return counts;
@@ -334,23 +114,16 @@ static uint64_t by_mode(const struct hpm_session *s)
 
 static int want_events(struct hpm_session *s, const uint8_t *slots, char *err, size_t err_size)
 {
-    static struct plan_request request;
     uint8_t wish_of[GROUP_SETS_MAX];
     struct group_cause cause;
+    struct plan_request *draft = wanted_draft();
+    int error = number_counts(s, draft, slots, err, err_size);
 
-    request = wanted.request;
-    int error = number_counts(s, &request, slots, err, err_size);
     if (error)
         return error;
-    collect_sets(&request, s, wish_of);
-    pin_if_possible(&request, slots ? hpm_session_counts(s) : by_mode(s));
-    error = change_plan(&request, &cause);
-    /* What sessions pinned is preferred, not required. */
-    if (error == -ENOSPC && (request.pinned & ~wanted.pinned)) {
-        request.pinned &= wanted.pinned;
-        error = change_plan(&request, &cause);
-    }
-    return error ? explain_refusal(s, &request, &cause, wish_of, error, err, err_size) : 0;
+    s->liked = slots ? hpm_session_counts(s) : by_mode(s);
+    error = wanted_add(draft, s, wish_of, &cause);
+    return error ? explain_refusal(s, draft, &cause, wish_of, error, err, err_size) : 0;
 }
 
 static unsigned session_order(void)
@@ -367,18 +140,23 @@ size_t hpm_session_bytes(void)
     return PAGE_SIZE << session_order();
 }
 
-static struct hpm_session **find_slot(const struct hpm_session *s)
+/* Finds events that contain others, except tied ones, which are of other times. */
+static void find_nests(struct hpm_session *s)
 {
-    for (unsigned i = 0; i < SESSIONS_MAX; i++)
-        if (wanted.session[i] == s)
-            return &wanted.session[i];
-    return NULL;
+    uint64_t tied = event_request_tied(&s->request, 0);
+    unsigned found = event_nests(&s->request.pmu, s->request.event, s->request.events, s->nest);
+
+    for (unsigned i = 0; i < found; i++) {
+        struct fit_set nest = s->nest[i];
+        nest.parts &= ~tied;
+        if (nest.parts && !(tied >> nest.whole & 1))
+            s->nest[s->nests++] = nest;
+    }
 }
 
 int session_open(const char *names, const uint8_t *slots, struct hpm_session **out, char *err,
                  size_t err_size)
 {
-    struct hpm_session **slot = find_slot(NULL);
     paddr_t pa;
 
     if (!hpm_state.ops)
@@ -390,22 +168,23 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
                          event_vendors ? "no events of this processor's PMU are known by name"
                                        : EVENT_NO_VENDORS,
                          -ENODEV);
-    if (!slot)
+    if (!wanted_slot(NULL))
         return say_error(err, err_size, "too many sessions at a time", -ENOSPC);
     if (frame_alloc(session_order(), &pa))
         return say_error(err, err_size, "no memory", -ENOMEM);
     struct hpm_session *s = phys_to_virt(pa);
     event_request_init(&s->request, &hpm_state.pmu.events);
-    int error = read_names(&s->request, names, err, err_size);
+    s->nests = 0;
+    int error = event_request_read(&s->request, names, err, err_size);
     /* Found before the events are wanted, for counting begins there. */
-    s->nests = event_nests(&s->request.pmu, s->request.event, s->request.events, s->nest);
+    find_nests(s);
     if (!error)
         error = want_events(s, slots, err, err_size);
     if (error) {
         frame_free(pa, session_order());
         return error;
     }
-    *slot = *out = s;
+    *out = s;
     return 0;
 }
 
@@ -423,24 +202,37 @@ int hpm_list(uint32_t *cursor, struct event_listed *out)
 
 void hpm_session_close(struct hpm_session *s)
 {
-    static struct plan_request request;
-    uint8_t wish_of[GROUP_SETS_MAX];
-    struct group_cause cause;
-
-    *find_slot(s) = NULL;
-    request = wanted.request;
-    request.wanted &= ~hpm_session_counts(s);
-    request.sampled &= request.wanted;
-    request.pinned &= request.wanted;
-    collect_sets(&request, NULL, wish_of);
-    /* A part of what could be packed can be packed. At worst the effort runs out; then the closed
-     * session's counts are counted in vain until the next plan. */
-    if (change_plan(&request, &cause)) {
-        wanted.request.wanted = request.wanted;
-        wanted.request.sampled = request.sampled;
-        wanted.request.pinned = request.pinned;
-    }
+    wanted_remove(s);
     frame_free(virt_to_phys(s), session_order());
+}
+
+/* ---- Turns ----------------------------------------------------------------------------------- */
+
+void hpm_read_turns(struct hpm_turns *out)
+{
+    const struct mux_rounds *r = &hpm_state.plan->mux.rounds;
+
+    *out = (struct hpm_turns){.groups = r->groups,
+                              .slices = r->slots,
+                              .passes = r->passes,
+                              .slice = r->slice,
+                              .pass = r->pass,
+                              .round = r->round,
+                              .by_instructions = hpm_state.by_instructions,
+                              .scaled = wanted_scaled()};
+}
+
+void hpm_session_turn(const struct hpm_session *s, unsigned i, struct hpm_turn *out)
+{
+    const struct event_wish *wish = &s->request.wish[i];
+
+    *out = (struct hpm_turn){.weight = 1, .slices = ~0u, .tied = wish->tie, .pinned = true};
+    for (uint64_t left = wish->events; left; left &= left - 1) {
+        unsigned e = (unsigned)__builtin_ctzll(left);
+        out->slices = MIN(out->slices, (unsigned)hpm_state.plan->mux.slots_with[s->count[e]]);
+        out->weight = MAX(out->weight, (unsigned)s->request.weight[e]);
+        out->pinned = out->pinned && s->request.pinned >> e & 1;
+    }
 }
 
 /* ---- Readings -------------------------------------------------------------------------------- */
@@ -453,7 +245,7 @@ unsigned session_user(const struct hpm_session *s, struct hpm_user_page *page)
         const struct event_wish *wish = &s->request.wish[i];
         unsigned number = s->count[wish->event[0]];
         page->of[i].number = number;
-        page->of[i].born = wish->metric ? 0 : wanted.request.born[number];
+        page->of[i].born = wish->metric ? 0 : wanted_born(number);
     }
     return n;
 }
@@ -465,11 +257,9 @@ uint64_t session_count(const struct hpm_session *s, unsigned i)
 
 uint64_t hpm_session_counts(const struct hpm_session *s)
 {
-    uint64_t counts = 0;
+    unsigned events = s->request.events;
 
-    for (unsigned e = 0; e < s->request.events; e++)
-        counts |= (uint64_t)1 << s->count[e];
-    return counts;
+    return session_numbers(s, events == 64 ? UINT64_MAX : ((uint64_t)1 << events) - 1);
 }
 
 unsigned hpm_session_values(const struct hpm_session *s)
@@ -522,8 +312,7 @@ static struct mux_sum sum_of(const struct hpm_session *s, unsigned event,
 {
     unsigned i = s->count[event];
 
-    return sums->generation < wanted.request.born[i] ? (struct mux_sum){0}
-                                                     : hpm_sums_count(sums, i);
+    return sums->generation < wanted_born(i) ? (struct mux_sum){0} : hpm_sums_count(sums, i);
 }
 
 void hpm_session_fit(struct hpm_session *s, struct hpm_sums *sums)

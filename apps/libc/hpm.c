@@ -46,6 +46,11 @@ int hpm_list(uint32_t *cursor, struct sys_hpm_listed *out)
     return (int)syscall3(SYS_HPM_LIST, cursor, out, sizeof *out);
 }
 
+int hpm_turns(int session, struct sys_hpm_turns *out, struct sys_hpm_turn *of, size_t room)
+{
+    return (int)syscall5(SYS_HPM_TURNS, session, out, sizeof *out, of, room * sizeof *of);
+}
+
 void hpm_close(int session)
 {
     if (session == shown.session)

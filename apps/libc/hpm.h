@@ -30,6 +30,11 @@ void hpm_group(int group) VIGIL(hpm_group);
  * the machine from now on, beside those that are counted already. Returns its number, or an error
  * with the reason in `why`: -ENODEV: no counters; -ENOENT: no such name; -EOPNOTSUPP: not on this
  * machine; -EINVAL: malformed, or impossible together; -ENOSPC: too many sessions or events.
+ *
+ * name*4: the event has four times the slices of others, 1 to 8. name!: it is counted all the time.
+ * {name,name}: they are counted in exactly the same slices; *4 and ! stand behind the braces.
+ * round=N: wanted length of a round in cycles; the shortest of all sessions' rules, in whole
+ * passes. hpm_turns() tells what has become of it.
  */
 int hpm_open(const char *names, char *why, size_t size) VIGIL(hpm_open);
 /* Reads the first `room` values of a session. Returns the number of values that the session has, or
@@ -37,6 +42,10 @@ int hpm_open(const char *names, char *why, size_t size) VIGIL(hpm_open);
 int hpm_values(const struct sys_hpm_read *read, struct sys_hpm_value *out, size_t room)
     VIGIL(hpm_values);
 void hpm_close(int session) VIGIL(hpm_close);
+/* Describes how what is counted takes turns, and the turns of the session's first `room` names.
+ * Returns the number of names, or -ESRCH: no such session. */
+int hpm_turns(int session, struct sys_hpm_turns *out, struct sys_hpm_turn *of, size_t room)
+    VIGIL(hpm_turns);
 /* Describes the next event or metric that can be counted by name on this machine, and advances
  * `cursor`, which is 0 at first. Returns 0; -ENOENT: no more; -ENODEV: none. */
 int hpm_list(uint32_t *cursor, struct sys_hpm_listed *out) VIGIL(hpm_list);

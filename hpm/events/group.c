@@ -101,6 +101,12 @@ static unsigned queue_cells(struct group_work *w, unsigned event, unsigned first
     return NOWHERE;
 }
 
+/* Returns the number of first groups that the event may be in. */
+static unsigned open_to(const struct group_work *w, unsigned event)
+{
+    return MIN(w->groups, (unsigned)w->within[event]);
+}
+
 /* Gives `event` a cell in groups first..last-1, moving other events if necessary. Returns false if
  * that is impossible: then the first *queued cells of w->queue are those that `event` and the
  * events in its way compete for. */
@@ -115,8 +121,8 @@ static bool seat_event(struct group_work *w, unsigned event, unsigned first, uns
         unsigned cell = w->queue[i], group = cell / GROUP_COUNTERS_ALL,
                  occupant = *event_in_cell(w, cell);
         bool stays = w->must[group] >> occupant & 1;
-        free = queue_cells(w, occupant, stays ? group : 0, stays ? group + 1 : w->groups, cell,
-                           queued);
+        free = queue_cells(w, occupant, stays ? group : 0, stays ? group + 1 : open_to(w, occupant),
+                           cell, queued);
     }
     if (free == NOWHERE)
         return false;
@@ -135,7 +141,7 @@ static bool seat_all(struct group_work *w, uint64_t anywhere)
             if (!seat_event(w, lowest(left), g, g + 1, &queued))
                 return false;
     for (uint64_t left = anywhere; left; left &= left - 1)
-        if (!seat_event(w, lowest(left), 0, w->groups, &queued))
+        if (!seat_event(w, lowest(left), 0, open_to(w, lowest(left)), &queued))
             return false;
     return true;
 }
@@ -207,10 +213,14 @@ static int check_request(struct group_work *w, struct group_cause *cause)
 static void add_item(struct group_work *w, uint64_t events)
 {
     uint64_t rivals = 0;
+    uint8_t within = GROUP_MAX;
 
-    for (uint64_t left = events; left; left &= left - 1)
+    for (uint64_t left = events; left; left &= left - 1) {
         rivals |= w->rivals[lowest(left)];
+        within = MIN(within, w->within[lowest(left)]);
+    }
     w->item[w->items] = events;
+    w->item_within[w->items] = within;
     w->item_rivals[w->items++] = rivals;
 }
 
@@ -267,10 +277,13 @@ static void sort_items(struct group_work *w, bool chained)
     for (unsigned i = 0; i < w->items; i++) {
         unsigned next = nearest_item(w, i, chained ? in : 0);
         uint64_t events = w->item[next], rivals = w->item_rivals[next];
+        uint8_t within = w->item_within[next];
         w->item[next] = w->item[i];
         w->item_rivals[next] = w->item_rivals[i];
+        w->item_within[next] = w->item_within[i];
         w->item[i] = events;
         w->item_rivals[i] = rivals;
+        w->item_within[i] = within;
         in = events & in ? in | events : events;
     }
 }
@@ -320,16 +333,21 @@ static bool is_hopeful(struct group_work *w, unsigned assigned)
 }
 
 /* Returns the group, among those not tried yet, that needs the fewest new events for item i;
- * GROUP_NIL: there is none. Only the first empty group is tried. */
+ * GROUP_NIL: there is none. Of empty groups that are alike only the first is tried. */
 static unsigned next_group(const struct group_work *w, unsigned i)
 {
-    unsigned used = 0, best = GROUP_NIL, least = 0;
+    unsigned best = GROUP_NIL, least = 0;
+    uint64_t used = 0;
+    bool empty = false; /* there is an empty group before g that is like it */
 
     for (unsigned k = 0; k < i; k++)
-        used = MAX(used, w->choice[k] + 1u);
-    for (unsigned g = 0; g <= used && g < w->groups; g++) {
+        used |= bit(w->choice[k]);
+    for (unsigned g = 0; g < w->groups && g < w->item_within[i]; g++) {
         unsigned more = ones(w->item[i] & ~w->must[g]);
-        if (w->tried[i] >> g & 1 || w->must[g] & w->item_rivals[i])
+        empty = empty && !(w->edges >> g & 1);
+        bool again = empty && !(used >> g & 1);
+        empty |= !(used >> g & 1);
+        if (again || w->tried[i] >> g & 1 || w->must[g] & w->item_rivals[i])
             continue;
         if (best == GROUP_NIL || more < least) {
             best = g;
@@ -444,8 +462,8 @@ static unsigned least_seen(const struct group_work *w, const uint8_t *times, uin
     unsigned best = GROUP_NIL;
 
     for (unsigned e = 0; e < w->request->events; e++)
-        if ((w->counters[e] >> counter & 1) && !(in >> e & 1) && !(in & w->rivals[e]) &&
-            (best == GROUP_NIL || times[e] < times[best]))
+        if ((w->counters[e] >> counter & 1) && !((in | w->request->once) >> e & 1) &&
+            !(in & w->rivals[e]) && (best == GROUP_NIL || times[e] < times[best]))
             best = e;
     return best;
 }
@@ -457,7 +475,7 @@ static void fill_free_counters(struct group_work *w)
     uint64_t used = 0;
 
     for (unsigned e = 0; e < w->request->events; e++)
-        used |= w->counters[e];
+        used |= w->request->once >> e & 1 ? 0 : w->counters[e];
     for (unsigned g = 0; g < plan->groups; g++)
         for (uint64_t in = events_in(plan, g); in; in &= in - 1)
             times[lowest(in)]++;
@@ -488,6 +506,9 @@ int group_pack(const struct group_request *r, struct group_plan *plan, struct gr
     *w = (struct group_work){.request = r, .plan = plan};
     for (unsigned e = 0; e < r->events; e++) {
         w->counters[e] = counters_of(r, e);
+        bool anywhere = !r->within || !r->within[e] || r->within[e] >= GROUP_MAX;
+        w->within[e] = anywhere || r->pinned >> e & 1 ? GROUP_MAX : r->within[e];
+        w->edges |= w->within[e] < GROUP_MAX ? bit(w->within[e]) : 0;
         for (unsigned other = 0; other < r->events; other++)
             w->rivals[e] |= excluded(r, e, other) ? bit(other) : 0;
     }
@@ -505,6 +526,15 @@ int group_pack(const struct group_request *r, struct group_plan *plan, struct gr
 }
 
 /* ---- Checking -------------------------------------------------------------------------------- */
+
+/* Returns whether all of `events` may be in the group. */
+static bool is_within(const struct group_request *r, uint64_t events, unsigned group)
+{
+    for (uint64_t left = r->within ? events & ~r->pinned : 0; left; left &= left - 1)
+        if (r->within[lowest(left)] && group >= r->within[lowest(left)])
+            return false;
+    return true;
+}
 
 static const char *check_counter(const struct group_request *r, unsigned event, unsigned counter,
                                  uint64_t in)
@@ -526,7 +556,7 @@ static const char *check_counter(const struct group_request *r, unsigned event, 
 
 const char *group_check(const struct group_request *r, const struct group_plan *plan)
 {
-    uint64_t seen = 0;
+    uint64_t seen = 0, placed = 0;
     uint32_t sets = 0;
 
     if (plan->groups > (r->groups_max ? r->groups_max : GROUP_MAX))
@@ -546,11 +576,15 @@ const char *group_check(const struct group_request *r, const struct group_plan *
         if (r->pinned & ~in)
             return "a pinned event is missing from a group";
         for (unsigned s = 0; s < r->sets; s++)
-            sets |= r->set[s] & ~in ? 0 : 1u << s;
+            sets |= r->set[s] & ~in || !is_within(r, r->set[s], g) ? 0 : 1u << s;
         seen |= in;
+        for (uint64_t left = in; left; left &= left - 1)
+            placed |= is_within(r, left & -left, g) ? left & -left : 0;
     }
     if (seen != all_events(r))
         return "an event that no group counts";
+    if (placed != seen)
+        return "an event in no group that it may be in";
     if (sets != (r->sets == 32 ? ~0u : (1u << r->sets) - 1))
         return "a set that no group has all of";
     return NULL;

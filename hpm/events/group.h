@@ -40,14 +40,19 @@ struct group_event {
 };
 
 struct group_request {
-    unsigned events;                 /* numbered 0..events-1; at most GROUP_EVENTS_MAX */
-    unsigned counters;               /* programmable ones; bits of masks beyond them are ignored */
-    uint32_t fixed;                  /* bit f: this PMU has fixed counter f */
-    unsigned sets;                   /* at most GROUP_SETS_MAX */
-    unsigned groups_max;             /* at most GROUP_MAX; 0: GROUP_MAX */
-    uint64_t pinned;                 /* bit e: event e */
+    unsigned events;     /* numbered 0..events-1; at most GROUP_EVENTS_MAX */
+    unsigned counters;   /* programmable ones; bits of masks beyond them are ignored */
+    uint32_t fixed;      /* bit f: this PMU has fixed counter f */
+    unsigned sets;       /* at most GROUP_SETS_MAX */
+    unsigned groups_max; /* at most GROUP_MAX; 0: GROUP_MAX */
+    uint64_t pinned;     /* bit e: event e */
+    /* bit e: event e is not counted again by counters left over. */
+    uint64_t once;
     const struct group_event *event; /* [events] */
     const uint64_t *set;             /* [sets], bit e: event e; sets may overlap */
+    /* [events]: event e, if not pinned, and its sets are in one of the first within[e] groups, but
+     * for counters left over; 0: in any. NULL: all in any. */
+    const uint8_t *within;
 };
 
 struct group_plan {
@@ -97,7 +102,12 @@ struct group_work {
     uint64_t item[GROUP_ITEMS_MAX], item_rivals[GROUP_ITEMS_MAX];
     uint8_t choice[GROUP_ITEMS_MAX];
     uint64_t tried[GROUP_ITEMS_MAX];
-    uint64_t single; /* events that may go into any group */
+    uint8_t item_within[GROUP_ITEMS_MAX]; /* the item is in one of this number of first groups */
+    uint64_t single;                      /* events that need no other one in their group */
+    /* By event: as request.within; GROUP_MAX: in any. edges: bit g: to some events group g is not
+     * as good as the one before it. */
+    uint8_t within[GROUP_EVENTS_MAX];
+    uint64_t edges;
     /* By group: events that must be in it, and counters that the augmenting path has not
      * reached. */
     uint64_t must[GROUP_MAX], unvisited[GROUP_MAX];

@@ -25,10 +25,14 @@ static unsigned number_event(struct event_request *r, unsigned *events, const st
 {
     unsigned e = 0;
 
-    while (e < *events && !event_same(&r->event[e], event))
+    while (e < *events && (r->tie[e] != r->tying || !event_same(&r->event[e], event)))
         e++;
-    if (e == *events && e < GROUP_EVENTS_MAX)
-        r->event[(*events)++] = *event;
+    if (e == *events && e < GROUP_EVENTS_MAX) {
+        r->event[e] = *event;
+        r->tie[e] = r->tying;
+        r->weight[e] = 0;
+        ++*events;
+    }
     return e;
 }
 
@@ -108,6 +112,7 @@ int event_request_add(struct event_request *r, const char *text, char *err, size
         wish->event[i] = (uint8_t)e;
         wish->events |= (uint64_t)1 << e;
     }
+    wish->tie = r->tying;
     r->events = events;
     return (int)r->wishes++;
 }
@@ -161,6 +166,36 @@ static void put_event(const struct event_request *r, unsigned e, struct text *er
     text_put(err, w->text);
 }
 
+/* Writes the metric, or the braces. */
+static void put_set(const struct event_request *r, unsigned wish, struct text *err)
+{
+    unsigned tie = r->wish[wish].metric ? 0 : r->wish[wish].tie;
+
+    if (!tie) {
+        text_put(err, r->wish[wish].text);
+        return;
+    }
+    for (unsigned w = wish; w < r->wishes && r->wish[w].tie == tie; w++) {
+        text_put(err, w == wish ? "{" : ",");
+        text_put(err, r->wish[w].text);
+    }
+    text_put(err, "}");
+}
+
+/* Writes the pinned events of `crowd`, as far as they are the request's. */
+static void put_pinned(const struct event_request *r, uint64_t crowd, struct text *err)
+{
+    uint64_t named = crowd & r->pinned;
+
+    for (uint64_t left = named; left; left &= left - 1) {
+        text_put(err, left == named ? "" : ", ");
+        put_event(r, (unsigned)__builtin_ctzll(left), err);
+        text_put(err, "!");
+    }
+    if (!named)
+        text_put(err, "events that are always counted");
+}
+
 static void explain_cause(const struct event_request *r, const struct group_cause *cause,
                           struct text *err)
 {
@@ -183,11 +218,11 @@ static void explain_cause(const struct event_request *r, const struct group_caus
         return;
     case GROUP_CROWDED:
         if (cause->set != GROUP_NIL)
-            text_put(err, r->wish[cause->set].text);
+            put_set(r, cause->set, err);
         else if (cause->event != GROUP_NIL)
             put_event(r, cause->event, err);
         else
-            text_put(err, "events that are always counted");
+            put_pinned(r, cause->crowd, err);
         text_put(err, ": there are fewer counters than it takes at the same time");
         return;
     case GROUP_TOO_MANY:
@@ -205,15 +240,27 @@ void event_request_explain(const struct event_request *r, const struct group_cau
     explain_cause(r, cause, &message);
 }
 
+uint64_t event_request_tied(const struct event_request *r, unsigned tie)
+{
+    uint64_t events = 0;
+
+    for (unsigned e = 0; e < r->events; e++)
+        events |= (uint64_t)(tie ? r->tie[e] == tie : r->tie[e] != 0) << e;
+    return events;
+}
+
 unsigned event_request_sets(const struct event_request *r, uint64_t set[EVENT_WISHES_MAX],
                             uint8_t wish[EVENT_WISHES_MAX])
 {
     unsigned sets = 0;
 
     for (unsigned w = 0; w < r->wishes; w++)
-        if (r->wish[w].metric) {
+        if (r->wish[w].metric && !r->wish[w].tie) {
             wish[sets] = (uint8_t)w;
             set[sets++] = r->wish[w].events;
+        } else if (r->wish[w].tie && (!w || r->wish[w - 1].tie != r->wish[w].tie)) {
+            wish[sets] = (uint8_t)w;
+            set[sets++] = event_request_tied(r, r->wish[w].tie);
         }
     return sets;
 }

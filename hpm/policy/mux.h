@@ -45,6 +45,7 @@ struct mux_config {
     /* Every group gets one slice of R / groups a round, and there is no interval ([A] 2.4); passes
      * and share are ignored. */
     bool published;
+    uint64_t apart; /* bit e: event e has no seats but those given by mux_plan_seat */
 };
 
 /* A config made into lengths. */
@@ -125,6 +126,8 @@ struct mux_plan {
 /* Makes a plan of the valid group plan `groups`. Returns as mux_rounds_init. */
 int mux_plan_init(struct mux_plan *p, const struct mux_config *config,
                   const struct group_plan *groups);
+/* Counts `event`, one set apart or in no group, by the counter of the group. */
+void mux_plan_seat(struct mux_plan *p, unsigned group, unsigned counter, unsigned event);
 /* Counts event `alias`, which is in no group, wherever `event` is counted. */
 void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias);
 

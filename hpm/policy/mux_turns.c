@@ -92,10 +92,26 @@ int mux_plan_init(struct mux_plan *p, const struct mux_config *config,
     p->pool = p->rounds.pass;
     for (unsigned g = 0; g < groups->groups; g++)
         for (unsigned counter = 0; counter < GROUP_COUNTERS_ALL; counter++)
-            if (groups->event[g][counter] != GROUP_NIL)
+            if (groups->event[g][counter] != GROUP_NIL &&
+                !(config->apart >> groups->event[g][counter] & 1))
                 add_seat(p, g, counter, groups->event[g][counter]);
     put_in_order(p);
     return 0;
+}
+
+/* An event in the order that is seen alike is followed by this one. */
+void mux_plan_seat(struct mux_plan *p, unsigned group, unsigned counter, unsigned event)
+{
+    unsigned at = 0;
+
+    ASSERT(group < p->rounds.groups && !(p->events >> event & 1));
+    add_seat(p, group, counter, event);
+    while (at < p->counted && !seen_alike(p, p->order[at], event))
+        at++;
+    if (at < p->counted)
+        insert_behind(p, p->order[at], event);
+    else
+        p->order[p->counted++] = (uint8_t)event;
 }
 
 void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias)

@@ -7,19 +7,30 @@ static unsigned first_of(uint64_t counts)
     return (unsigned)__builtin_ctzll(counts);
 }
 
+static void add_count(struct plan_packing *p, const struct plan_request *r, unsigned i)
+{
+    unsigned e = r->sampled >> i & 1 ? p->events : 0;
+
+    while (e < p->events &&
+           (r->sampled >> p->first[e] & 1 || !event_same(&p->event[e], &r->event[i])))
+        e++;
+    if (e == p->events) {
+        p->first[e] = (uint8_t)i;
+        p->weight[e] = 1;
+        p->event[p->events++] = r->event[i];
+    }
+    p->event_of[i] = (uint8_t)e;
+    p->weight[e] = MAX(p->weight[e], MIN(r->weight[i], (uint8_t)WEIGHT_MAX));
+}
+
 static void find_events(struct plan_packing *p, const struct plan_request *r)
 {
-    for (uint64_t left = r->wanted; left; left &= left - 1) {
-        unsigned i = first_of(left), e = r->sampled >> i & 1 ? p->events : 0;
-        while (e < p->events &&
-               (r->sampled >> p->first[e] & 1 || !event_same(&p->event[e], &r->event[i])))
-            e++;
-        if (e == p->events) {
-            p->first[e] = (uint8_t)i;
-            p->event[p->events++] = r->event[i];
-        }
-        p->event_of[i] = (uint8_t)e;
-    }
+    for (unsigned s = 0; s < r->sets; s++)
+        p->tied |= r->tied >> s & 1 ? r->set[s] : 0;
+    for (uint64_t left = r->wanted & ~p->tied; left; left &= left - 1)
+        add_count(p, r, first_of(left));
+    for (uint64_t left = r->wanted & p->tied; left; left &= left - 1)
+        add_count(p, r, first_of(left));
 }
 
 static uint64_t events_of(const struct plan_packing *p, uint64_t counts)
@@ -86,6 +97,16 @@ static void name_counts(const struct plan_packing *p, struct group_cause *cause)
         cause->other = p->first[cause->other];
 }
 
+/* Returns the events that only tied sets want: counters left over are no use to them. */
+static uint64_t once(const struct plan_packing *p)
+{
+    uint64_t events = 0;
+
+    for (unsigned e = 0; e < p->events; e++)
+        events |= (p->tied >> p->first[e] & 1) << e;
+    return events;
+}
+
 static int pack_events(const struct plan_request *r, struct plan_work *work,
                        struct group_cause *cause)
 {
@@ -96,6 +117,7 @@ static int pack_events(const struct plan_request *r, struct plan_work *work,
         .fixed = (4u << rank_of(r->fixed, 31)) - 1,
         .sets = r->sets,
         .pinned = events_of(p, r->pinned & r->wanted),
+        .once = once(p),
         .event = p->demand,
         .set = p->set,
     };
@@ -105,7 +127,9 @@ static int pack_events(const struct plan_request *r, struct plan_work *work,
     for (unsigned s = 0; s < r->sets; s++)
         p->set[s] = events_of(p, r->set[s]);
     *cause = (struct group_cause){GROUP_POSSIBLE, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0};
-    int err = p->events ? group_pack(&request, &work->groups, &work->group, cause)
+    memset(work->share, 1, sizeof work->share);
+    int err = p->events ? shares_pack(&request, p->weight, &work->groups, work->share,
+                                      &work->shares, cause)
                         : one_empty_group(&work->groups);
     if (err)
         name_counts(p, cause);
@@ -143,18 +167,83 @@ static void make_programme(struct hpm_plan *plan, const struct group_plan *group
     }
 }
 
-static unsigned passes_of(const struct plan_request *r, unsigned groups)
-{
-    uint64_t pass = r->slice * groups;
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
-    return (unsigned)MIN(MAX((r->round + pass - 1) / pass, (uint64_t)1), (uint64_t)MUX_PASSES_MAX);
+static int plan_turns(struct hpm_plan *out, const struct plan_request *r, struct plan_work *work)
+{
+    struct mux_config config = {.unit = r->unit, .apart = work->packing.tied};
+    uint64_t pass = 0;
+
+    for (unsigned g = 0; g < work->groups.groups; g++)
+        pass += work->share[g] * r->slice;
+    memcpy(config.share, work->share, sizeof config.share);
+    config.passes =
+        (unsigned)MIN(MAX((r->round + pass - 1) / pass, (uint64_t)1), (uint64_t)MUX_PASSES_MAX);
+    config.round = pass * config.passes;
+    int err = mux_plan_init(&out->mux, &config, &work->groups);
+    /* As long as a pass on each CPU. */
+    out->mux.pool = MAX(r->cpus, 1u) * out->mux.rounds.pass;
+    return err == -EINVAL ? -ERANGE : err;
+}
+
+/* Returns the counter of the logical count that stands for an event in group g; GROUP_NIL: it has
+ * none. */
+static unsigned counter_of(const struct group_plan *groups, unsigned g, unsigned count)
+{
+    for (unsigned c = 0; c < GROUP_COUNTERS_ALL; c++)
+        if (groups->event[g][c] == count)
+            return c;
+    return GROUP_NIL;
+}
+
+/* Returns the group that counts all of the set, the one with the largest share. */
+static unsigned group_of(const struct plan_work *work, uint64_t set)
+{
+    const struct plan_packing *p = &work->packing;
+    unsigned best = GROUP_NIL;
+
+    for (unsigned g = 0; g < work->groups.groups; g++) {
+        uint64_t left = set;
+        while (left &&
+               counter_of(&work->groups, g, p->first[p->event_of[first_of(left)]]) != GROUP_NIL)
+            left &= left - 1;
+        if (!left && (best == GROUP_NIL || work->share[g] > work->share[best]))
+            best = g;
+    }
+    return best;
+}
+
+/* Seats tied counts, each set in its group. */
+static void seat_tied(struct hpm_plan *out, const struct plan_request *r,
+                      const struct plan_work *work)
+{
+    const struct plan_packing *p = &work->packing;
+
+    for (unsigned s = 0; s < r->sets; s++) {
+        if (!(r->tied >> s & 1))
+            continue;
+        unsigned g = group_of(work, r->set[s]);
+        for (uint64_t left = r->set[s]; left; left &= left - 1) {
+            unsigned i = first_of(left), first = p->first[p->event_of[i]];
+            mux_plan_seat(&out->mux, g, counter_of(&work->groups, g, first), i);
+        }
+    }
+}
+
+static void seat_aliases(struct hpm_plan *out, const struct plan_request *r,
+                         const struct plan_packing *p)
+{
+    for (uint64_t left = r->wanted & ~p->tied; left; left &= left - 1) {
+        unsigned i = first_of(left), first = p->first[p->event_of[i]];
+        if (i != first)
+            mux_plan_alias(&out->mux, first, i);
+    }
 }
 
 int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_work *work,
               struct group_cause *cause)
 {
     struct plan_packing *p = &work->packing;
-    struct mux_config config = {.unit = r->unit};
 
     *p = (struct plan_packing){0};
     find_events(p, r);
@@ -163,19 +252,11 @@ int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_wo
         return err;
     name_events(p, &work->groups);
     *out = (struct hpm_plan){0};
-    memset(config.share, 1, sizeof config.share);
-    config.passes = passes_of(r, work->groups.groups);
-    config.round = r->slice * work->groups.groups * config.passes;
-    err = mux_plan_init(&out->mux, &config, &work->groups);
+    err = plan_turns(out, r, work);
     if (err)
-        return err == -EINVAL ? -ERANGE : err;
-    /* As long as a pass on each CPU. */
-    out->mux.pool = MAX(r->cpus, 1u) * out->mux.rounds.pass;
-    for (uint64_t left = r->wanted; left; left &= left - 1) {
-        unsigned i = first_of(left), first = p->first[p->event_of[i]];
-        if (i != first)
-            mux_plan_alias(&out->mux, first, i);
-    }
+        return err;
+    seat_aliases(out, r, p);
+    seat_tied(out, r, work);
     out->mux.rough = r->rough & r->wanted;
     out->mux.generation = r->generation;
     memcpy(out->mux.born, r->born, sizeof out->mux.born);

@@ -9,6 +9,7 @@
 #pragma once
 #include "hpm/events/event.h"
 #include "hpm/policy/breakdown.h"
+#include "hpm/policy/shares.h"
 
 /* Counters of a group, as in group.h: those of cycles and of instructions, then the other fixed
  * counters. */
@@ -25,7 +26,7 @@ struct plan_request {
     uint32_t generation; /* later than that of the plan before */
     enum mux_unit unit;  /* unit of slice and round: cycles or instructions */
     uint64_t slice;      /* length of a group's turn */
-    uint64_t round;      /* wanted length of a round, which sets the number of its passes */
+    uint64_t round;      /* wanted length of a round; it is rounded up to whole passes */
     unsigned cpus;       /* CPUs that may take turns of their own for threads of one sum, from 1 */
     struct event always[2]; /* what PLAN_CYCLES and PLAN_INSTRUCTIONS count; no modes: nothing */
     /* Bit i: logical count i exists. Members of other counts do not matter. */
@@ -36,8 +37,14 @@ struct plan_request {
     uint32_t born[GROUP_EVENTS_MAX]; /* generation of its birth */
     uint64_t sampled;                /* bit i: needs a counter of its own that can be armed */
     uint8_t slot[GROUP_EVENTS_MAX];  /* for the profile slot of this number, see hpm/slot.h */
+    /* Weight of logical count i, up to WEIGHT_MAX; 0: 1. A count weighs as the heaviest of the same
+     * event. */
+    uint8_t weight[GROUP_EVENTS_MAX];
     unsigned sets;
     uint64_t set[GROUP_SETS_MAX]; /* logical counts that must be counted at the same time */
+    /* Bit s: set s is tied: its counts, which are of no other tied set, are counted in exactly the
+     * same slices, those of one group. */
+    uint32_t tied;
 };
 
 /* What the counters do during a group's turn. */
@@ -57,22 +64,25 @@ struct hpm_plan {
     struct hpm_programme programme[GROUP_MAX];
 };
 
-/* What is packed: each event once, in the order of its first logical count, except sampled events,
- * which are packed by themselves. */
+/* What is packed: each event once, in the order of its first logical count, tied ones behind the
+ * others, except sampled events, which are packed by themselves. */
 struct plan_packing {
     unsigned events;
+    uint64_t tied;                      /* logical counts of tied sets */
     uint8_t first[GROUP_EVENTS_MAX];    /* first logical count of an event */
     uint8_t event_of[GROUP_EVENTS_MAX]; /* event of a logical count */
     struct event event[GROUP_EVENTS_MAX];
     struct group_event demand[GROUP_EVENTS_MAX];
     uint64_t set[GROUP_SETS_MAX];
+    uint8_t weight[GROUP_EVENTS_MAX]; /* of an event */
 };
 
 /* Memory that plan_make works in; nothing in it outlives the call. */
 struct plan_work {
     struct plan_packing packing;
-    struct group_work group;
+    struct shares_work shares;
     struct group_plan groups;
+    uint8_t share[GROUP_MAX];
 };
 
 /*

@@ -98,6 +98,10 @@ enum sys_number {
     /* (text, char *why, bytes) Sets a live boot argument: NAME=VALUE. -EINVAL: it is refused, and
      * `why` names the argument, the reason and what is accepted. -EACCES: with proc.visible=own. */
     SYS_KNOB_SET,
+    /* (session, struct sys_hpm_turns *, bytes, struct sys_hpm_turn *, bytes) Describes how all that
+     * is counted takes turns, and the turns of the session's names, in their order. Returns the
+     * number of names. */
+    SYS_HPM_TURNS,
     SYS_COUNT
 };
 
@@ -198,6 +202,27 @@ struct sys_hpm_value {
     /* 1: scaled so that it fits its whole or its parts. */
     uint32_t fitted;
     uint32_t reserved;
+};
+
+/* How events take turns, for all sessions and the breakdown together: groups of events that are
+ * counted at the same time have slices, of which passes are made, of which rounds are. Lengths are
+ * in cycles, or instructions with hpm.slices=instructions. */
+struct sys_hpm_turns {
+    uint64_t slice, pass, round;
+    uint32_t groups;
+    uint32_t slices; /* in a pass */
+    uint32_t passes; /* in a round */
+    uint32_t by_instructions;
+    /* 1: remote-cache stalls, which sched.policy=cluster acts on, take turns for pinned events. */
+    uint32_t scaled;
+    uint32_t reserved;
+};
+/* Of a name of a session. */
+struct sys_hpm_turn {
+    uint32_t weight; /* as asked for */
+    uint32_t slices; /* of a pass in which it is counted; of a metric: the fewest of its events' */
+    uint32_t pinned; /* 1: counted all the time, as asked for */
+    uint32_t tied;   /* number of the braces that it is in, from 1; 0: none */
 };
 
 enum { SYS_LISTED_GENERIC, SYS_LISTED_METRIC, SYS_LISTED_VENDOR };

@@ -83,6 +83,39 @@ int counts_close(const struct process *owner, uint32_t session)
     return s ? 0 : -ESRCH;
 }
 
+static int describe_turns(const struct hpm_session *s, struct sys_hpm_turns *turns,
+                          struct sys_hpm_turn *turn)
+{
+    unsigned n = hpm_session_values(s);
+    struct hpm_turns all;
+
+    hpm_read_turns(&all);
+    *turns = (struct sys_hpm_turns){.slice = all.slice,
+                                    .pass = all.pass,
+                                    .round = all.round,
+                                    .groups = all.groups,
+                                    .slices = all.slices,
+                                    .passes = all.passes,
+                                    .by_instructions = all.by_instructions,
+                                    .scaled = all.scaled};
+    for (unsigned i = 0; i < n; i++) {
+        struct hpm_turn one;
+        hpm_session_turn(s, i, &one);
+        turn[i] = (struct sys_hpm_turn){one.weight, one.slices, one.pinned, one.tied};
+    }
+    return (int)n;
+}
+
+int counts_turns(const struct process *owner, uint32_t session, struct sys_hpm_turns *turns,
+                 struct sys_hpm_turn *turn)
+{
+    gate_enter(&sessions_gate);
+    const struct count_session *s = find_session(owner, session);
+    int n = s ? describe_turns(s->hpm, turns, turn) : -ESRCH;
+    gate_leave(&sessions_gate);
+    return n;
+}
+
 void counts_forget(const struct process *owner)
 {
     gate_enter(&sessions_gate);

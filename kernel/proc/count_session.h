@@ -12,6 +12,10 @@ int counts_open(const struct process *owner, const char *names, char *why, size_
  * proc.visible=own; -EINVAL: a field of `read`; -ENOSPC: too many objects are read since last;
  * -ENOMEM; -EFAULT. */
 int counts_read(struct process *owner, const struct sys_hpm_read *read, vaddr_t to, size_t room);
+/* Describes the turns of all that is counted, and of each name of a session, at most 64. Returns
+ * the number of names, or -ESRCH: no such session of the owner's. Thread context. */
+int counts_turns(const struct process *owner, uint32_t session, struct sys_hpm_turns *turns,
+                 struct sys_hpm_turn *turn);
 /* Lets the calling thread, one of the owner's, read the session's counts in user mode
  * (hpm_user_open). Returns the address of its page. -ESRCH: no such session; -ENOTSUP: not on this
  * machine; -ENOMEM. */

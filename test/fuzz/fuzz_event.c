@@ -54,6 +54,28 @@ static void add(struct event_request *r, const char *text)
         abort();
 }
 
+/* Names with what stands beside them: what is accepted has weights and ties in their ranges. */
+static void read_text(const struct event_pmu *pmu, const char *text)
+{
+    static struct event_request request;
+    char err[64];
+
+    event_request_init(&request, pmu);
+    memset(err, 'x', sizeof err);
+    err[0] = '\0';
+    if (event_request_read(&request, text, err, sizeof err)) {
+        if (!*err || !memchr(err, '\0', sizeof err))
+            abort();
+        return;
+    }
+    if (!request.wishes || request.tying || request.round > EVENT_ROUND_MAX)
+        abort();
+    for (unsigned e = 0; e < request.events; e++)
+        if (request.weight[e] > EVENT_WEIGHT_MAX || request.tie[e] > request.ties ||
+            (request.tie[e] && request.pinned >> e & 1))
+            abort();
+}
+
 static void pack(const struct event_request *r)
 {
     static struct group_plan plan;
@@ -86,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     event_request_init(&request, &pmu);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         parse(&pmu, line);
+        read_text(&pmu, line);
         add(&request, line);
     }
     pack(&request);

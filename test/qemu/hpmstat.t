@@ -42,6 +42,27 @@ for name in cycles instructions ipc; do cell "hpmstat of=machine" "name=$name" v
 		r=1
 result $r "instructions per cycle are those of the two"
 
+# Weights, pins, braces and a round.
+boot machine=openpower720 timeout=300 -- hpm.slice_cycles=50000 -- \
+	hpmstat per=machine marks=1 round=3000000 \
+	"events=LOADS!,STORES!,{L1D_MISSES,cycles},MISPREDICTS*4" -- scoreboard ms=40 ';' \
+	hpmstat events=DCACHE:REMOTE_L2 -- hello
+status_is 0 "weights, pins and braces"
+line "hpm event=scaled figures=remote" "a pinned event outranks the breakdown's, which is said"
+line "hpmstat groups=2.. round=3000000.. remote=scaled" "... by hpmstat, too, with the round"
+has_cell "hpmstat groups=2.." "name=LOADS turns=100.0" as=pinned "what is pinned"
+has_cell "hpmstat groups=2.." "name=cycles turns=1..50" as=tied_1 "... and what is tied"
+within "$(cell "hpmstat groups=2.." "name=MISPREDICTS" turns | cut -d. -f1)" 20 60 \
+	"a weight of 4 is a third or more of the slices"
+has_cell "hpmstat of=machine" name=LOADS interval=exact "pinned events are exact"
+counts_are_true "LOADS=loads STORES=stores MISPREDICTS=mispredicts L1D_MISSES=l1d_misses"
+r=0
+[ "$(cell "hpmstat of=machine" name=L1D_MISSES seen)" = \
+	"$(cell "hpmstat of=machine" name=cycles seen)" ] || r=1
+result $r "tied events are seen for the same part of the time"
+line "hpm event=exact figures=remote" "with the session the pins go"
+has_cell "hpmstat of=hello" name=DCACHE:REMOTE_L2 interval=exact "... and remote stalls are exact"
+
 boot machine=openpower720 timeout=300 -- -- \
 	hpmstat per=thread interval=10 marks=1 events=cycles,instructions -- scoreboard ms=100 \
 	groups=2 threads=4
@@ -272,6 +293,9 @@ events=l1d.mis -- hello|argument=events reason=unknown
 events=llc.miss -- hello|argument=events reason=unsupported
 events=remote_pct -- hello|argument=events reason=many
 events=topdown.backend -- hello|argument=events reason=many
+events=LOADS*9 -- hello|argument=events reason=value
+events={LOADS -- hello|argument=events reason=value
+events=LOADS!,STORES!,L1D_MISSES!,MISPREDICTS!,TLB_MISSES! -- hello|argument=events reason=many
 events=cycles:z -- hello|argument=events reason=value
 events=, -- hello|argument=events reason=value
 events=cycles|argument=program reason=missing

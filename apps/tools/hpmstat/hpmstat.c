@@ -28,14 +28,18 @@ enum { FORMAT_TEXT, FORMAT_SERIES };
 enum { PER_FAMILY, PER_PROCESS, PER_THREAD, PER_MACHINE };
 
 static const char *events = "";
-static uint64_t interval_ms, run_ms = 1000;
+static uint64_t interval_ms, run_ms = 1000, round_length;
 static uint64_t breakdown, marks, cpu = CPU_SETSIZE;
 static unsigned per, format;
 static const char *const format_choices[] = {"text", "series", NULL};
 static const char *const per_choices[] = {"family", "process", "thread", "machine", NULL};
 static const struct args_entry entries[] = {
-    {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 1, NULL,
-     "events and metrics, separated by commas"},
+    {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 32, NULL,
+     "events and metrics, separated by commas; name*4: four times the slices, 1 to 8; name!: all "
+     "the time; {name,name}: in the same slices"},
+    {"round", ARGS_NUMBER, &round_length, 0, 1ull << 36, NULL,
+     "cycles that a round of all groups takes at least; the shortest that is asked for rules; 0: "
+     "the usual"},
     {"breakdown", ARGS_NUMBER, &breakdown, 0, 1, NULL,
      "1: where the cycles went, in place of events"},
     {"per", ARGS_CHOICE, &per, 0, 0, per_choices,
@@ -192,6 +196,47 @@ static void print_accounts(const struct sys_hpm_value *values, int n)
     }
 }
 
+static const char *describe_turn(const struct sys_hpm_turn *t, char out[FIGURE_MAX])
+{
+    if (t->pinned)
+        return "pinned";
+    if (!t->tied)
+        return "-";
+    snprintf(out, FIGURE_MAX, "tied %" PRIu32, t->tied);
+    return out;
+}
+
+static struct {
+    struct sys_hpm_turns all;
+    struct sys_hpm_turn of[VALUES_MAX];
+    bool wanted;
+} turns;
+
+/* Prints what has become of weights, pins, braces and a round, above the first values, so that
+ * printing is not counted. */
+static void print_turns(const struct sys_hpm_value *values, int n)
+{
+    const struct sys_hpm_turns *all = &turns.all;
+    char text[FIGURE_MAX];
+
+    if (!turns.wanted)
+        return;
+    turns.wanted = false;
+    printf("hpmstat: groups=%" PRIu32 " slices=%" PRIu32 " passes=%" PRIu32 " slice=%" PRIu64
+           " pass=%" PRIu64 " round=%" PRIu64 " unit=%s remote=%s: how what is counted takes "
+           "turns%s\n  %8s  %6s  %-8s  %s\n",
+           all->groups, all->slices, all->passes, all->slice, all->pass, all->round,
+           all->by_instructions ? "instructions" : "cycles", all->scaled ? "scaled" : "kept",
+           all->scaled
+               ? "; pinned events have taken the counters of remote-cache stalls, which are "
+                 "estimates now"
+               : "",
+           "turns", "weight", "as", "name");
+    for (int i = 0; i < n && i < VALUES_MAX; i++)
+        printf("  %6.1f %%  %6" PRIu32 "  %-8s  %s\n", 100.0 * turns.of[i].slices / all->slices,
+               turns.of[i].weight, describe_turn(&turns.of[i], text), values[i].name);
+}
+
 static int take_values(const struct reading *r)
 {
     static struct sys_hpm_value values[VALUES_MAX];
@@ -203,6 +248,7 @@ static int take_values(const struct reading *r)
         keep_reading(values, (size_t)(n < VALUES_MAX ? n : VALUES_MAX));
         return 0;
     }
+    print_turns(values, n);
     printf("hpmstat: %s\n  %18s  %-24s  %-14s  %s\n", r->title, "value", "name", "interval",
            "   seen");
     for (int i = 0; i < n && i < VALUES_MAX; i++)
@@ -271,12 +317,18 @@ static void take_all(const struct run *run, const char *when, double now_ms, boo
 
 static void open_or_exit(struct run *run, const char *names)
 {
+    static char text[NAMES_MAX];
     char why[160];
 
-    run->session = hpm_open(names, why, sizeof why);
+    snprintf(text, sizeof text, "%s", names);
+    if (round_length)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ",round=%" PRIu64, round_length);
+    run->session = hpm_open(text, why, sizeof why);
     if (run->session < 0)
         args_refuse(&table, "events", args_reason(run->session), "%s: %s", names,
                     why[0] ? why : strerror(-run->session));
+    if (round_length || strpbrk(text, "*!{") || strstr(text, "round="))
+        turns.wanted = hpm_turns(run->session, &turns.all, turns.of, VALUES_MAX) >= 0;
 }
 
 /* Tries each name alone first, to find those that this machine has. */

@@ -150,6 +150,25 @@ int64_t vigil_hpm_values(const struct call *c)
                        (size_t)MIN(c->a[2] / sizeof(struct sys_hpm_value), (uint64_t)VALUES_MAX));
 }
 
+int64_t vigil_hpm_turns(const struct call *c)
+{
+    struct sys_hpm_turn *turn;
+    struct sys_hpm_turns turns;
+    size_t room = (size_t)MIN(c->a[4] / sizeof(*turn), (uint64_t)VALUES_MAX);
+
+    if (c->a[0] > UINT32_MAX)
+        return -ESRCH;
+    turn = kmalloc(VALUES_MAX * sizeof(*turn));
+    if (!turn)
+        return -ENOMEM;
+    int n = counts_turns(c->p, (uint32_t)c->a[0], &turns, turn);
+    int err = n < 0 ? n : user_put_struct(c->a[1], c->a[2], &turns, sizeof(turns));
+    if (!err && arch_copy_to_user(c->a[3], turn, MIN((size_t)n, room) * sizeof(*turn)))
+        err = -EFAULT;
+    kfree(turn);
+    return err ? err : n;
+}
+
 int64_t vigil_hpm_close(const struct call *c)
 {
     int err = c->a[0] > UINT32_MAX ? -ESRCH : counts_close(c->p, (uint32_t)c->a[0]);

@@ -3,6 +3,7 @@
 #include "test/host/double/expect_panic.h"
 #include "hpm/events/request.h"
 #include "hpm/events/table.h"
+#include <string.h>
 
 static struct event_request request;
 static struct group_plan plan;
@@ -317,6 +318,94 @@ static void every_metric_fits_into_one_group(void **state)
     }
 }
 
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+static int read_text(const char *text)
+{
+    start("model", 4, 0);
+    return event_request_read(&request, text, err, sizeof err);
+}
+
+static void a_text_has_weights_pins_braces_and_a_round(void **state)
+{
+    uint64_t set[EVENT_WISHES_MAX];
+    uint8_t wish[EVENT_WISHES_MAX];
+
+    (void)state;
+    assert_int_equal(
+        read_text("LOADS*4, STORES! {LOADS,ipc,MISPREDICTS}*2,round=500,TLB_MISSES!*8"), 0);
+    assert_int_equal(request.wishes, 6);
+    assert_int_equal(request.events, 7);
+    assert_int_equal(request.round, 500);
+    assert_string_equal(request.wish[0].text, "LOADS");
+    assert_string_equal(request.wish[5].text, "TLB_MISSES");
+    for (unsigned w = 0; w < 6; w++)
+        assert_int_equal(request.wish[w].tie, w >= 2 && w <= 4);
+    assert_int_equal(request.weight[0], 4);
+    assert_int_equal(request.weight[1], 0);
+    for (unsigned e = 2; e < 6; e++)
+        assert_int_equal(request.weight[e], 2);
+    assert_int_equal(request.weight[6], 8);
+    assert_int_equal(request.pinned, 1 << 1 | 1 << 6);
+    assert_int_equal(event_request_tied(&request, 0), 0x3c);
+    assert_int_equal(event_request_sets(&request, set, wish), 1);
+    assert_int_equal(set[0], 0x3c);
+    assert_int_equal(wish[0], 2);
+}
+
+/* Pinned events are counted all the time, so they are the same in braces as outside. */
+static void what_is_pinned_in_braces_is_not_tied(void **state)
+{
+    uint64_t set[EVENT_WISHES_MAX];
+    uint8_t wish[EVENT_WISHES_MAX];
+
+    (void)state;
+    assert_int_equal(read_text("{LOADS STORES}!,{MISPREDICTS,TLB_MISSES},{LOADS}"), 0);
+    assert_int_equal(request.pinned, 3);
+    assert_int_equal(event_request_tied(&request, 0), 0x1c);
+    assert_int_equal(event_request_sets(&request, set, wish), 2);
+    assert_int_equal(set[0], 0xc);
+    assert_int_equal(set[1], 0x10);
+    assert_int_equal(request.events, 5);
+}
+
+static void malformed_texts_are_refused_with_what_is_wrong(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"LOADS*0", "'LOADS*0': behind '*' there must be a weight from 1 to 8"},
+        {"cycles,LOADS*9", "'LOADS*9': behind '*' there must be a weight from 1 to 8"},
+        {"LOADS*", "'LOADS*': behind '*' there must be a weight from 1 to 8"},
+        {"LOADS*99999999999999999999999999", "must be a weight from 1 to 8"},
+        {"LOADS*4x", "'LOADS*4x': behind a name there may be '*' with a weight, and '!'"},
+        {"LOADS*4*2", "may be '*' with a weight, and '!'"},
+        {"LOADS!!", "may be '*' with a weight, and '!'"},
+        {"{LOADS*2,STORES}", "'LOADS*2': weights and '!' stand behind the braces"},
+        {"{LOADS,STORES!}", "'STORES!': weights and '!' stand behind the braces"},
+        {"{LOADS,{STORES}}", "braces cannot be inside braces"},
+        {"{LOADS", "a '{' without a '}'"},
+        {"LOADS}", "a '}' without a '{'"},
+        {"LOADS,{}", "nothing between the braces"},
+        {"{LOADS}9", "'9': behind a name there may be"},
+        {"LOADS,round=", "'round=': a round is a length from 1 to 68719476736"},
+        {"LOADS,round=0", "'round=0': a round is"},
+        {"LOADS,round=68719476737", "a round is a length"},
+        {"LOADS,round=5k", "'round=5k': a round is"},
+        {"round=5", "no event or metric is named"},
+        {"", "no event or metric is named"},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(read_text(cases[i].text), -EINVAL);
+        if (!strstr(err, cases[i].why))
+            fail_msg("%s: said '%s'", cases[i].text, err);
+    }
+    assert_int_equal(read_text("LOADS*3,LOADZ*3"), -ENOENT);
+    assert_int_equal(read_text("LOADS,round=68719476736"), 0);
+}
+
 /* ---- Figures --------------------------------------------------------------------------------- */
 
 static void a_metric_finds_its_counts_among_all(void **state)
@@ -353,6 +442,9 @@ int main(void)
         cmocka_unit_test(what_cannot_be_counted_is_said_by_name),
         cmocka_unit_test(no_more_counters_are_used_than_packing_has),
         cmocka_unit_test(every_metric_fits_into_one_group),
+        cmocka_unit_test(a_text_has_weights_pins_braces_and_a_round),
+        cmocka_unit_test(what_is_pinned_in_braces_is_not_tied),
+        cmocka_unit_test(malformed_texts_are_refused_with_what_is_wrong),
         cmocka_unit_test(a_metric_finds_its_counts_among_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "hpm/events/group.h"
+#include "test/host/double/group_oracle.h"
 
 static struct group_work work;
 
@@ -13,91 +14,6 @@ static uint32_t next_random(uint32_t *seed)
 {
     *seed = *seed * 1664525 + 1013904223;
     return *seed >> 8;
-}
-
-/* ---- Oracle ---------------------------------------------------------------------------------- */
-
-enum {
-    ORACLE_EVENTS = 7,
-    ORACLE_SETS = 3,
-    ORACLE_FIXED = 3,
-    STATES = 1 << (ORACLE_EVENTS + ORACLE_SETS)
-};
-
-static bool event_may_use(const struct group_request *r, unsigned e, unsigned counter)
-{
-    unsigned fixed = counter - r->counters;
-
-    return counter < r->counters ? r->event[e].mask >> counter & 1
-                                 : (r->fixed >> fixed & 1) && r->event[e].fixed == fixed;
-}
-
-/* Returns whether the events of `left` find counters besides the taken ones, by trying
- * everything. */
-static bool seatable(const struct group_request *r, unsigned left, unsigned taken)
-{
-    if (!left)
-        return true;
-    unsigned e = (unsigned)__builtin_ctz(left);
-    for (unsigned p = 0; p < r->counters + ORACLE_FIXED; p++)
-        if (!(taken >> p & 1) && event_may_use(r, e, p) &&
-            seatable(r, left & (left - 1), taken | 1u << p))
-            return true;
-    return false;
-}
-
-static bool at_odds(const struct group_event *a, const struct group_event *b)
-{
-    if (!a->exclusion || a->exclusion != b->exclusion)
-        return false;
-    return !(a->extra && b->extra && a->extra == b->extra);
-}
-
-static bool exclusive(const struct group_request *r, unsigned group)
-{
-    for (unsigned a = 0; a < r->events; a++)
-        for (unsigned b = a + 1; b < r->events; b++)
-            if ((group >> a & 1) && (group >> b & 1) && at_odds(&r->event[a], &r->event[b]))
-                return true;
-    return false;
-}
-
-static unsigned sets_within(const struct group_request *r, unsigned group)
-{
-    unsigned sets = 0;
-
-    for (unsigned s = 0; s < r->sets; s++)
-        sets |= (r->set[s] & ~(uint64_t)group) ? 0 : 1u << s;
-    return sets;
-}
-
-/* Returns the least number of groups that count everything; 0: there is none. Breadth first over
- * the events covered. */
-static unsigned fewest_groups(const struct group_request *r)
-{
-    static uint8_t groups_to[STATES];
-    static uint16_t queue[STATES];
-    unsigned possible[1 << ORACLE_EVENTS], n = 0, head = 0, tail = 0;
-    unsigned target = ((1u << r->events) - 1) | (((1u << r->sets) - 1) << ORACLE_EVENTS);
-
-    for (unsigned group = 0; group < 1u << r->events; group++)
-        if (!(r->pinned & ~(uint64_t)group) && !exclusive(r, group) && seatable(r, group, 0))
-            possible[n++] = group | sets_within(r, group) << ORACLE_EVENTS;
-    memset(groups_to, 0, sizeof groups_to);
-    queue[tail++] = 0;
-    while (head < tail) {
-        unsigned state = queue[head++];
-        for (unsigned i = 0; i < n; i++) {
-            unsigned next = state | possible[i];
-            if (next == target)
-                return groups_to[state] + 1u;
-            if (groups_to[next] || next == state)
-                continue;
-            groups_to[next] = (uint8_t)(groups_to[state] + 1);
-            queue[tail++] = (uint16_t)next;
-        }
-    }
-    return 0;
 }
 
 static void assert_good(const struct group_request *r, const struct group_plan *plan)
@@ -114,7 +30,7 @@ static void assert_optimal(const struct group_request *r)
 {
     static struct group_plan plan;
     struct group_cause cause;
-    unsigned expected = fewest_groups(r);
+    unsigned expected = oracle_least_shares(r, NULL);
     int err = group_pack(r, &plan, &work, &cause);
 
     assert_int_equal(err == 0, expected != 0);
@@ -160,30 +76,8 @@ static void random_requests_are_packed_as_well_as_trying_everything(void **state
     for (unsigned round = 0; round < rounds; round++) {
         struct group_event event[ORACLE_EVENTS];
         uint64_t set[ORACLE_SETS];
-        struct group_request r = {.events = 3 + next_random(&seed) % 5,
-                                  .counters = 1 + (next_random(&seed) % 8 + 2) / 3,
-                                  .fixed = next_random(&seed) % (1 << ORACLE_FIXED),
-                                  .sets = next_random(&seed) % (ORACLE_SETS + 1),
-                                  .event = event,
-                                  .set = set};
-        unsigned classes = next_random(&seed) % 3;
-        for (unsigned e = 0; e < r.events; e++) {
-            uint32_t mask = next_random(&seed) | next_random(&seed);
-            event[e] =
-                (struct group_event){.mask = mask & ((1u << r.counters) - 1), .fixed = GROUP_NIL};
-            if (next_random(&seed) % 4 == 0 || !event[e].mask)
-                event[e].fixed = next_random(&seed) % ORACLE_FIXED;
-            if (classes && next_random(&seed) % 3 == 0)
-                event[e].exclusion = 1 + next_random(&seed) % classes;
-            event[e].extra = next_random(&seed) % 3;
-        }
-        for (unsigned s = 0; s < r.sets; s++) {
-            set[s] = 0;
-            for (unsigned n = 2 + next_random(&seed) % 2; n; n--)
-                set[s] |= 1ull << next_random(&seed) % r.events;
-        }
-        if (next_random(&seed) % 3 == 0)
-            r.pinned = 1ull << next_random(&seed) % r.events;
+        struct group_request r;
+        oracle_draw(&r, event, set, &seed);
         assert_optimal(&r);
     }
     assert_in_range(impossible_seen, rounds / 20, rounds / 2);

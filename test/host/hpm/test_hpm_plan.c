@@ -76,6 +76,25 @@ static unsigned groups_with(uint64_t counts)
     return n;
 }
 
+/* Returns the slices of a pass in which the count is counted. */
+static unsigned slices_with(unsigned i)
+{
+    unsigned n = 0;
+
+    for (unsigned g = 0; g < plan.mux.rounds.groups; g++)
+        n += counter_of(g, i) != GROUP_NIL ? plan.mux.rounds.share[g] : 0;
+    return n;
+}
+
+static uint64_t tied_counts(const struct plan_request *r)
+{
+    uint64_t tied = 0;
+
+    for (unsigned s = 0; s < r->sets; s++)
+        tied |= r->tied >> s & 1 ? r->set[s] : 0;
+    return tied;
+}
+
 static bool exclude(const struct event *a, const struct event *b)
 {
     return a->exclusion && a->exclusion == b->exclusion && (a->extra != b->extra || !a->extra) &&
@@ -115,8 +134,8 @@ static void check_counter(const struct plan_request *r, unsigned group, unsigned
     assert_true(event_same(plan.programme[group].event[counter], e));
     for (uint64_t left = r->wanted; left; left &= left - 1) {
         unsigned other = (unsigned)__builtin_ctzll(left), at = counter_of(group, other);
-        bool same = event_same(e, &r->event[other]);
-        assert_true(at == GROUP_NIL ? !same : same == (at == counter));
+        bool same = event_same(e, &r->event[other]), tied = tied_counts(r) >> other & 1;
+        assert_true(at == GROUP_NIL ? !same || tied : same == (at == counter));
         assert_false(at != GROUP_NIL && exclude(e, &r->event[other]));
     }
 }
@@ -139,6 +158,35 @@ static void check_group(const struct plan_request *r, unsigned group)
         check_counter(r, group, i);
 }
 
+/* A tied set is all of what its counts have: one group, and the same slices. */
+static void check_set(const struct plan_request *r, unsigned s)
+{
+    assert_true(groups_with(r->set[s]) >= 1);
+    if (!(r->tied >> s & 1))
+        return;
+    for (uint64_t left = r->set[s]; left; left &= left - 1)
+        assert_int_equal(groups_with(left & -left), 1);
+}
+
+/* A count has its weight's part of the slices at least, beside one that weighs the least; pinned
+ * counts are in all of them. What all weights have in common does not matter. */
+static void check_weights(const struct plan_request *r)
+{
+    unsigned most = 0, groups = plan.mux.rounds.groups;
+
+    for (unsigned g = 0; g < groups; g++)
+        most = MAX(most, plan.mux.rounds.share[g]);
+    assert_in_range(most, 1, WEIGHT_MAX);
+    for (uint64_t left = r->wanted & ~r->pinned; left && most > 1; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        for (unsigned common = 1; common <= WEIGHT_MAX / most; common++)
+            if (plan.mux.slots_with[i] * common >= r->weight[i])
+                break;
+            else
+                assert_true(common < WEIGHT_MAX / most);
+    }
+}
+
 static void check(const struct plan_request *r)
 {
     assert_int_equal(plan.mux.generation, r->generation);
@@ -149,13 +197,14 @@ static void check(const struct plan_request *r)
     for (uint64_t left = r->wanted; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
         assert_int_equal(plan.mux.born[i], r->born[i]);
-        assert_int_equal(plan.mux.slots_with[i], groups_with(1ull << i));
+        assert_int_equal(plan.mux.slots_with[i], slices_with(i));
         assert_true(plan.mux.slots_with[i] >= 1);
         if (r->pinned >> i & 1)
             assert_int_equal(plan.mux.slots_with[i], plan.mux.rounds.slots);
     }
     for (unsigned s = 0; s < r->sets; s++)
-        assert_true(groups_with(r->set[s]) >= 1);
+        check_set(r, s);
+    check_weights(r);
 }
 
 /* ---- What is possible ------------------------------------------------------------------------ */
@@ -386,6 +435,61 @@ static void nothing_wanted_is_one_empty_group(void **state)
     assert_int_equal(plan.mux.group[0].seats, 0);
 }
 
+static void a_heavy_event_has_more_slices_and_so_have_its_equals(void **state)
+{
+    struct plan_request r = on_counters(1);
+
+    (void)state;
+    for (unsigned i = 0; i < 9; i++)
+        want(&r, i, on(1, 7 + i));
+    want(&r, 50, on(1, 9));
+    r.weight[50] = 4;
+    make(&r);
+    check(&r);
+    assert_int_equal(plan.mux.rounds.slots, 12);
+    assert_int_equal(plan.mux.rounds.pass, 12 * SLICE);
+    for (unsigned i = 0; i < 9; i++)
+        assert_int_equal(plan.mux.slots_with[i], i == 2 ? 4 : 1);
+    assert_int_equal(plan.mux.slots_with[50], 4);
+}
+
+/* Counter 1 has room for event 8 in both groups, cycles are counted in all. */
+static void a_tied_set_is_counted_in_one_group_only(void **state)
+{
+    struct plan_request r = on_counters(2);
+    uint64_t count[PLAN_COUNTERS_ALL] = {0};
+    struct mux_counts counts = {0};
+    struct mux_sum sum;
+
+    (void)state;
+    want(&r, 1, on(1, 7));
+    want(&r, 2, on(1, 9));
+    want(&r, 3, on(3, 8));
+    want(&r, 4, cycles);
+    want(&r, 20, on(1, 7));
+    want(&r, 21, on(3, 8));
+    want(&r, 22, cycles);
+    r.sets = 1;
+    r.set[0] = 7ull << 20;
+    r.tied = 1;
+    make(&r);
+    check(&r);
+    assert_int_equal(plan.mux.rounds.groups, 2);
+    assert_int_equal(groups_with(1 << 3 | 1 << 4), 2);
+    for (unsigned g = 0; g < 2; g++) {
+        memset(count, 0, sizeof count);
+        count[PLAN_CYCLES] = 1000;
+        count[counter_of(g, 3)] = 10;
+        mux_add(&counts, &plan.mux, g, SLICE, count);
+    }
+    mux_read(&counts, &plan.mux, 22, &sum);
+    assert_int_equal(sum.counted, 1000);
+    mux_read(&counts, &plan.mux, 21, &sum);
+    assert_int_equal(sum.counted, 10);
+    mux_read(&counts, &plan.mux, 3, &sum);
+    assert_int_equal(sum.counted, 20);
+}
+
 /* ---- What is not ----------------------------------------------------------------------------- */
 
 static void an_event_without_a_counter_is_named(void **state)
@@ -498,6 +602,7 @@ static uint64_t draw_some(uint64_t of, unsigned most, uint64_t *seed)
 static void draw_request(struct plan_request *r, uint64_t *seed)
 {
     struct event kinds[KINDS];
+    uint64_t tied = 0;
     unsigned counters = 1 + (unsigned)(test_random(seed) % HPM_COUNTERS_MAX);
 
     draw_kinds(kinds, counters, seed);
@@ -508,11 +613,26 @@ static void draw_request(struct plan_request *r, uint64_t *seed)
         r->born[i] = (uint32_t)(test_random(seed) % 4);
     }
     r->wanted = test_random(seed) & (test_random(seed) | test_random(seed));
+    for (unsigned i = 0; i < 64 && test_random(seed) % 2; i++)
+        r->weight[i] = (uint8_t)(test_random(seed) % 4 ? 0 : test_random(seed) % (WEIGHT_MAX + 1));
     r->pinned = draw_some(UINT64_MAX, 1, seed);
     for (unsigned s = (unsigned)(test_random(seed) % 4); s; s--) {
         r->set[r->sets] = draw_some(r->wanted, 4, seed);
+        bool apart = !(r->set[r->sets] & (tied | r->pinned));
+        if (r->set[r->sets] && apart && test_random(seed) % 2) {
+            tied |= r->set[r->sets];
+            r->tied |= 1u << r->sets;
+        }
         r->sets += r->set[r->sets] != 0;
     }
+    /* Sets that are not tied have none of the tied counts. */
+    for (unsigned s = 0; s < r->sets; s++)
+        if (!(r->tied >> s & 1) && (r->set[s] & tied)) {
+            r->set[s] = r->set[--r->sets];
+            r->tied = (r->tied & ~(1u << s)) | (r->tied >> r->sets & 1) << s;
+            r->tied &= (1u << r->sets) - 1;
+            s--;
+        }
 }
 
 /* The cause names wanted counts only, and is sufficient by itself. */
@@ -569,6 +689,8 @@ int main(void)
         cmocka_unit_test(fixed_counters_count_their_events_beside_the_others),
         cmocka_unit_test(a_fixed_counter_that_there_is_not_counts_nothing),
         cmocka_unit_test(nothing_wanted_is_one_empty_group),
+        cmocka_unit_test(a_heavy_event_has_more_slices_and_so_have_its_equals),
+        cmocka_unit_test(a_tied_set_is_counted_in_one_group_only),
         cmocka_unit_test(an_event_without_a_counter_is_named),
         cmocka_unit_test(events_that_exclude_each_other_are_named),
         cmocka_unit_test(the_crowd_is_named),

@@ -137,6 +137,133 @@ static void no_part_is_larger_than_its_whole(void **state)
     assert_true(changed > 20);
 }
 
+static struct hpm_turn turn_of(const struct hpm_session *s, unsigned i)
+{
+    struct hpm_turn turn;
+
+    hpm_session_turn(s, i, &turn);
+    return turn;
+}
+
+static bool stalls_are_pinned(void)
+{
+    unsigned stalls = hpm_state.figures.event[EVENT_DCACHE(SOURCE_REMOTE_L2)];
+
+    return hpm_state.plan->mux.slots_with[stalls] == hpm_state.plan->mux.rounds.slots;
+}
+
+static void a_weight_is_a_part_of_the_slices(void **state)
+{
+    struct hpm_turns all;
+    uint64_t seed = 3;
+
+    (void)state;
+    begin_truth();
+    struct hpm_session *s = open_names("LOADS*4,MISPREDICTS,TLB_MISSES");
+    hpm_read_turns(&all);
+    assert_int_equal(turn_of(s, 0).weight, 4);
+    assert_true(turn_of(s, 0).slices >= 4 && turn_of(s, 0).slices < all.slices);
+    run_threads(40 * all.slices, &seed);
+    struct hpm_sums sums = {0};
+    hpm_sum_machine(hpm_session_counts(s), &sums);
+    for (unsigned i = 0; i < 3; i++)
+        assert_in_range(value(s, i, &sums).seen_permille, 900 * turn_of(s, i).slices / all.slices,
+                        1100 * turn_of(s, i).slices / all.slices);
+    hpm_session_close(s);
+    hpm_read_turns(&all);
+    assert_int_equal(all.slices, all.groups);
+}
+
+static void the_shortest_round_rules(void **state)
+{
+    struct hpm_turns all;
+
+    (void)state;
+    struct hpm_session *s = open_names("LOADS,round=30000000");
+    hpm_read_turns(&all);
+    assert_int_equal(all.round, all.pass * all.passes);
+    assert_true(all.round >= 30000000 && all.round < 30000000 + all.pass);
+    struct hpm_session *shorter = open_names("LOADS,round=1");
+    hpm_read_turns(&all);
+    assert_int_equal(all.passes, 1);
+    hpm_session_close(shorter);
+    hpm_read_turns(&all);
+    assert_true(all.round >= 30000000);
+    hpm_session_close(s);
+}
+
+static void pinned_events_are_exact_and_outrank_the_breakdowns(void **state)
+{
+    struct hpm_turns all;
+    uint64_t seed = 4;
+
+    (void)state;
+    begin_truth();
+    assert_true(stalls_are_pinned());
+    struct hpm_session *s = open_names("LOADS!,STORES!,MISPREDICTS"), *other;
+    hpm_read_turns(&all);
+    assert_true(all.scaled && turn_of(s, 0).pinned && !turn_of(s, 2).pinned);
+    assert_false(stalls_are_pinned());
+    assert_non_null(strstr(double_output, "event=scaled figures=remote"));
+    uint64_t loads = truth_of_machine(MACHINE_EVENT_LOADS),
+             stores = truth_of_machine(MACHINE_EVENT_STORES);
+    run_threads(100, &seed);
+    other = open_names("cycles,TLB_MISSES");
+    assert_true(turn_of(s, 1).pinned && !turn_of(other, 0).pinned);
+    run_threads(100, &seed);
+    struct hpm_sums sums = {0};
+    hpm_sum_machine(hpm_session_counts(s), &sums);
+    struct hpm_value v = value(s, 0, &sums);
+    assert_exact(&v, truth_of_machine(MACHINE_EVENT_LOADS) - loads);
+    v = value(s, 1, &sums);
+    assert_exact(&v, truth_of_machine(MACHINE_EVENT_STORES) - stores);
+    hpm_session_close(other);
+    assert_false(stalls_are_pinned());
+    hpm_session_close(s);
+    assert_true(stalls_are_pinned());
+    assert_non_null(strstr(double_output, "event=exact figures=remote"));
+}
+
+static void impossible_pins_are_refused_by_name(void **state)
+{
+    struct hpm_session *s, *pins;
+    char why[160];
+
+    (void)state;
+    assert_int_equal(hpm_session_open("cycles!,LOADS!,STORES!,L1D_MISSES!,MISPREDICTS!,TLB_MISSES!",
+                                      &s, why, sizeof why),
+                     -ENOSPC);
+    assert_non_null(strstr(why, "LOADS!"));
+    assert_null(strstr(why, "cycles!"));
+    assert_true(stalls_are_pinned());
+    pins = open_names("LOADS!");
+    hpm_session_close(pins);
+    /* A metric does not outrank the breakdown's, nor a session's pins. */
+    assert_int_equal(hpm_session_open("remote_pct", &s, why, sizeof why), -ENOSPC);
+    assert_true(stalls_are_pinned());
+}
+
+/* Both were counted in the same cycles, all the time, whatever else is counted. */
+static void tied_events_are_counted_in_the_same_slices(void **state)
+{
+    uint64_t seed = 9;
+
+    (void)state;
+    begin_truth();
+    struct hpm_session *s = open_names("{LOADS,cycles,STORES},LOADS,MISPREDICTS,TLB_MISSES");
+    run_threads(200, &seed);
+    struct hpm_sums sums = {0};
+    hpm_sum_machine(hpm_session_counts(s), &sums);
+    struct hpm_value loads = value(s, 0, &sums), cycles = value(s, 1, &sums),
+                     stores = value(s, 2, &sums), alone = value(s, 3, &sums);
+    assert_true(loads.seen && loads.seen == cycles.seen && loads.seen == stores.seen);
+    assert_int_equal(cycles.counted, cycles.seen);
+    assert_true(cycles.seen_permille < 500 && alone.seen >= loads.seen);
+    assert_int_equal(turn_of(s, 0).tied, 1);
+    assert_int_equal(turn_of(s, 3).tied, 0);
+    hpm_session_close(s);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, sessions_set_up, threads_end)
 
 int main(void)
@@ -145,6 +272,11 @@ int main(void)
         TEST(most_intervals_hold_the_truth),
         TEST(forty_events_at_a_time_are_all_counted),
         TEST(no_part_is_larger_than_its_whole),
+        TEST(a_weight_is_a_part_of_the_slices),
+        TEST(the_shortest_round_rules),
+        TEST(pinned_events_are_exact_and_outrank_the_breakdowns),
+        TEST(impossible_pins_are_refused_by_name),
+        TEST(tied_events_are_counted_in_the_same_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

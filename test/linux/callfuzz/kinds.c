@@ -257,6 +257,7 @@ const struct row own_rows[] = {
     {SYS_HPM_CLOSE, "own hpm_close", "i"},
     {SYS_HPM_LIST, "own hpm_list", "wbl"},
     {SYS_HPM_SHOW, "own hpm_show", "i"},
+    {SYS_HPM_TURNS, "own hpm_turns", "iblbl"},
     {SYS_SYMBOL, "own symbol", "kbbl"},
     {SYS_SAMPLE_OPEN, "own sample_open", "bbl"},
     {SYS_SAMPLE_TAKE, "own sample_take", "ibl"},

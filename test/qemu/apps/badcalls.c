@@ -93,6 +93,7 @@ static const struct call pointer_calls[] = {
     {"threads to", SYS_THREADS, {0, P, sizeof(struct sys_thread_info)}, {EFAULT}},
     {"hpm_open of names at", SYS_HPM_OPEN, {P}, {EFAULT}},
     {"hpm_values from", SYS_HPM_VALUES, {P, 0, 0}, {EFAULT}},
+    {"hpm_turns of session", SYS_HPM_TURNS, {P, 0, 0, 0, 0}, {ESRCH}},
     {"sample_open from", SYS_SAMPLE_OPEN, {P, 0, 0}, {EFAULT}},
     {"place to", SYS_SYMBOL, {0, 0x401000, P, sizeof(struct sys_symbol)}, {EFAULT}},
     {"memory to", SYS_MEMORY, {0, P, sizeof(struct sys_memory)}, {EFAULT}},

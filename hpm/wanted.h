@@ -1,0 +1,47 @@
+/*
+ * What is wanted to be counted, of which the present plan is made: the breakdown's figures and the
+ * sessions' events. Callers are serialised.
+ */
+#pragma once
+#include "hpm/events/nest.h"
+#include "hpm/events/request.h"
+#include "hpm/policy/plan.h"
+
+#define SESSIONS_MAX 16
+
+struct hpm_session {
+    struct event_request request;
+    uint8_t count[GROUP_EVENTS_MAX];      /* logical count of each event */
+    uint64_t liked;                       /* counts that are to be pinned if there is room */
+    struct fit_set nest[EVENT_NESTS_MAX]; /* events that contain other ones */
+    unsigned nests;
+    struct fit_event fit[GROUP_EVENTS_MAX]; /* work space of hpm_session_fit */
+    struct fit_set known[EVENT_NESTS_MAX];  /* work space of hpm_session_fit */
+};
+
+/* Returns the logical counts of the session's events `events`, both as sets. */
+static inline uint64_t session_numbers(const struct hpm_session *s, uint64_t events)
+{
+    uint64_t counts = 0;
+
+    for (; events; events &= events - 1)
+        counts |= (uint64_t)1 << s->count[__builtin_ctzll(events)];
+    return counts;
+}
+
+/* Returns the place of `s` among the sessions; of NULL: a free one. NULL: there is none. */
+struct hpm_session **wanted_slot(const struct hpm_session *s);
+/* Returns a copy of what is wanted now, to be changed and passed to wanted_add. */
+struct plan_request *wanted_draft(void);
+/* Counts what `draft` wants, in which the session's events have been numbered, with the session's
+ * sets, round and pins, if there is a free place. Returns when every CPU does: 0, or an error of
+ * plan_make that changes nothing, with its cause: sets are those of wish_of, by wish, the
+ * session's first. */
+int wanted_add(struct plan_request *draft, struct hpm_session *s, uint8_t wish_of[GROUP_SETS_MAX],
+               struct group_cause *cause);
+/* Counts no longer what the session wanted. */
+void wanted_remove(const struct hpm_session *s);
+/* Returns the generation in which a logical count was born. */
+uint32_t wanted_born(unsigned count);
+/* Returns whether the counts that the scheduler acts on take turns for sessions' pinned events. */
+bool wanted_scaled(void);
