@@ -128,7 +128,8 @@ static void add_total(uint64_t *total, uint64_t n)
 static void trace_sample(const struct hpm_sample *s, const char *name)
 {
     TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, s->time, s->pc, s->data, s->data_phys, s->tid,
-                  s->pid, s->latency, s->source, s->user, s->store, ctf_text(name), s->period);
+                  s->pid, s->latency, s->source, s->user, s->fetch ? 2 : s->store, ctf_text(name),
+                  s->period, s->walk, s->atomic, s->modified);
 }
 
 /* Returns whether the handle wants samples of the process. */

@@ -42,8 +42,9 @@ static inline void sample_copy(struct hpm_sample *to, const struct hpm_sample *f
     word *t = (word *)to;
     const word *f = (const word *)from;
 
-    _Static_assert(sizeof *to == 7 * sizeof *t, "the words below");
-    t[0] = f[0], t[1] = f[1], t[2] = f[2], t[3] = f[3], t[4] = f[4], t[5] = f[5], t[6] = f[6];
+    _Static_assert(sizeof *to == 8 * sizeof *t, "the words below");
+    t[0] = f[0], t[1] = f[1], t[2] = f[2], t[3] = f[3], t[4] = f[4], t[5] = f[5], t[6] = f[6],
+    t[7] = f[7];
 }
 
 static inline bool ring_push(struct sample_ring *r, const struct hpm_sample *s)

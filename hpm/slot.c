@@ -50,7 +50,7 @@ static void add_total(uint64_t *total, uint64_t n)
 static void trace_sample(const struct profiler_slot *s, const struct hpm_sample *at)
 {
     TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, at->time, at->pc, 0, 0, at->tid, at->pid, 0,
-                  at->source, at->user, 0, ctf_text(s->of->name), at->period);
+                  at->source, at->user, 0, ctf_text(s->of->name), at->period, 0, 0, 0);
 }
 
 /* Stores a sample with the profiler's time and pc. stands_for: its period. Stored samples are
@@ -85,6 +85,8 @@ static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profile
     at->store = at->fetch = false;
     at->walk = 0;
     at->samplers = 0;
+    at->atomic = at->modified = false;
+    memset(at->reserved, 0, sizeof at->reserved);
     if (telling)
         trace_sample(s, at);
     ring_commit(ring, 1);

@@ -272,6 +272,8 @@ static size_t model_drain(struct hpm_sample *out, size_t max, uint64_t lost[PMU_
             .walk = r->walk,
             .samplers = r->samplers,
             .fetch = r->fetch,
+            .atomic = r->flags & MACHINE_RECORD_ATOMIC,
+            .modified = r->flags & MACHINE_RECORD_MODIFIED,
         };
     }
     m->tail += n;

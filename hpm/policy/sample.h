@@ -18,6 +18,10 @@ struct hpm_sample {
     uint16_t walk;    /* cycles of the page walk before an access; 0: none, or unknown */
     uint8_t samplers; /* bit n: hardware sampler n took it; PMU drivers to hpm/access.c only */
     bool fetch;       /* the access is the translation of an instruction, which had to walk */
+    /* It read and wrote in one; the cache that served it had modified the line. False: no, or the
+     * machine does not tell. */
+    bool atomic, modified;
+    uint16_t reserved[3]; /* 0 */
 };
 
 #define HPM_SAMPLING_PERIOD_MAX (1u << 20)

@@ -261,6 +261,10 @@ struct sys_sample {
     uint16_t walk;            /* cycles of the page walk before the access; 0: none, or unknown */
     uint8_t reserved;
     uint8_t fetch; /* 1: the access is the translation of an instruction, which had to walk */
+    /* 1: the access read and wrote in one; the cache that served it had modified the line. 0: no,
+     * or the machine does not tell. */
+    uint8_t atomic, modified;
+    uint16_t reserved2[3]; /* 0 */
 };
 
 enum { SYS_NOT_STRETCHED, SYS_STRETCHED_FOR_COST, SYS_STRETCHED_FOR_STORMS };

@@ -27,6 +27,7 @@ _Static_assert(sizeof(struct sys_sample) == sizeof(struct hpm_sample) &&
                        offsetof(struct hpm_sample, criterion) &&
                    offsetof(struct sys_sample, store) == offsetof(struct hpm_sample, store) &&
                    offsetof(struct sys_sample, fetch) == offsetof(struct hpm_sample, fetch) &&
+                   offsetof(struct sys_sample, modified) == offsetof(struct hpm_sample, modified) &&
                    (int)SYS_SOURCE_NONE == (int)SOURCE_COUNT,
                "as in abi.h");
 

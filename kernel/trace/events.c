@@ -8,7 +8,7 @@ static const char *const source_names[] = {
     "l1",           "local_l2",      "local_l3", "remote_l2", "remote_l3",
     "local_memory", "remote_memory", "none",     NULL};
 static const char *const mode_names[] = {"kernel", "user", NULL};
-static const char *const access_names[] = {"load", "store", NULL};
+static const char *const access_names[] = {"load", "store", "fetch", NULL};
 static const char *const scope_names[] = {"cpu", "process", "thread", NULL};
 
 static const char *const watched_names[] = {"no", "yes", NULL};
@@ -87,7 +87,9 @@ const struct ctf_event trace_events[] = {
                              {"tid", CTF_U32, NULL}, {"pid", CTF_U32, NULL},
                              {"latency", CTF_U16, NULL}, {"source", CTF_U8, source_names},
                              {"mode", CTF_U8, mode_names}, {"access", CTF_U8, access_names},
-                             {"criterion", CTF_TEXT, NULL}, {"period", CTF_U32, NULL})},
+                             {"criterion", CTF_TEXT, NULL}, {"period", CTF_U32, NULL},
+                             {"walk", CTF_U16, NULL}, {"atomic", CTF_U8, NULL},
+                             {"modified", CTF_U8, NULL})},
     [TRACE_MARK] = {"mark", FIELDS({"tid", CTF_U32, NULL}, {"label", CTF_TEXT, NULL})},
     /* In the order of kernel/report/memory.c. */
     [TRACE_MEMORY] = {"memory",

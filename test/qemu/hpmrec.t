@@ -137,7 +137,7 @@ done
 r=0
 awk '/^SAMPLE/ {
 		n++
-		if (NF != 12 && NF != 18) bad = 1
+		if (NF != 12 && NF != 20) bad = 1
 		if ($7 == "cycles" && ($8 < 40000 || NF != 12)) bad = 1
 		if (!first || $2 < first) first = $2
 		if ($2 > last) last = $2

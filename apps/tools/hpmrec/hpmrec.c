@@ -18,8 +18,9 @@
 #include "apps/tools/measuring/recording.h"
 #include "apps/tools/measuring/shares.h"
 #include "apps/libc/hpm.h"
+#include "apps/libc/state.h"
 
-enum { TAKE_MS = 10 };
+enum { TAKE_MS = 10, CPUS_MAX = 256 };
 enum { FORMAT_TEXT, FORMAT_SAMPLES };
 
 static struct recording_wanted wanted = RECORDING_WANTED;
@@ -94,12 +95,13 @@ static void print_access(const struct kept *k)
 
     const char *what = k->sample.fetch ? "fetch" : k->sample.store ? "store" : "load";
 
-    printf(" %" PRIx64 " %s %s %u %s %u", k->sample.data, word(k->region, region), what,
-           k->sample.latency, sources[k->sample.source], k->sample.walk);
+    printf(" %" PRIx64 " %s %s %u %s %u %" PRIx64 " %s%s", k->sample.data, word(k->region, region),
+           what, k->sample.latency, sources[k->sample.source], k->sample.walk, k->sample.data_phys,
+           k->sample.modified ? "modified" : "-", k->sample.atomic ? ",atomic" : "");
 }
 
 /* Prints a line: SAMPLE ns cpu pid tid program criterion period mode pc function+offset file:line,
- * and for an access also: data region load|store|fetch latency source walk. */
+ * and for an access also: data region load|store|fetch latency source walk physical flags. */
 static void print_sample(const struct kept *k)
 {
     const struct sys_sample *s = &k->sample;
@@ -115,8 +117,34 @@ static void print_sample(const struct kept *k)
     printf("\n");
 }
 
+/* Prints a line: REGION pid first-byte bytes name. */
+static void print_region(uint32_t pid, uint64_t start, uint64_t bytes, const char *name)
+{
+    char text[32];
+
+    printf("REGION %" PRIu32 " %" PRIx64 " %" PRIx64 " %s\n", pid, start, bytes, word(name, text));
+}
+
+/* Prints a line: CHIPS and the chip of each CPU. */
+static void print_chips(void)
+{
+    static struct sys_cpu cpu[CPUS_MAX];
+    int cpus = state_cpus(cpu, CPUS_MAX);
+
+    if (cpus <= 0) /* they are not this program's to see */
+        return;
+    printf("CHIPS");
+    for (int i = 0; i < cpus && i < CPUS_MAX; i++)
+        printf(" %u", cpu[i].chip);
+    printf("\n");
+}
+
 static void print_samples(void)
 {
+    if (format != FORMAT_SAMPLES)
+        return;
+    print_chips();
+    places_regions(print_region);
     for (size_t i = 0; i < list.count; i++)
         print_sample(&list.kept[i]);
     if (list.left_out)

@@ -137,6 +137,14 @@ static const struct region *find_region(uint32_t pid, uint64_t address, unsigned
     return found;
 }
 
+void places_regions(void (*each)(uint32_t pid, uint64_t start, uint64_t bytes, const char *name))
+{
+    const struct region *r;
+
+    for (size_t cursor = 0; (r = table_next(&regions, &cursor));)
+        each((uint32_t)r->key.part[0], r->key.part[1], r->end - r->key.part[1], r->name);
+}
+
 /* Returns a region's name from the kernel, or NULL: the process has ended, or no region is
  * there. */
 static const char *ask_for_region(uint32_t pid, uint64_t address)

@@ -24,6 +24,8 @@ const struct place *places_code(uint32_t pid, uint64_t pc);
  * up any more. places_turn() begins a turn. */
 const char *places_region(uint32_t pid, uint64_t address);
 void places_turn(void);
+/* Calls `each` for all regions that places_region() has looked up, in no order. */
+void places_regions(void (*each)(uint32_t pid, uint64_t start, uint64_t bytes, const char *name));
 /* Returns a program's name; "kernel" for 0, "?" if it ended before the first look-up. */
 const char *places_program(uint32_t pid);
 /* Names a program that the caller is going to start. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "apps/tools/measuring/figures.h"
 #include "apps/tools/measuring/places.h"
@@ -49,17 +50,40 @@ void recording_open_or_exit(struct recording *r, const struct args_table *table,
         args_refuse(table, "criteria", args_reason(err), "%s: %s", criteria, why);
 }
 
+/* Samples that have been taken and not noted. Grows by doubling and is not freed. */
+static struct {
+    struct sys_sample *samples;
+    size_t room;
+} held;
+
+/* Makes room for a batch behind `count` samples. Returns false if there is no memory. */
+static bool hold_room(size_t count)
+{
+    if (count + BATCH <= held.room)
+        return true;
+    size_t room = held.room ? 2 * held.room : BATCH;
+    struct sys_sample *more = realloc(held.samples, room * sizeof *more);
+    if (!more)
+        return false;
+    held.samples = more;
+    held.room = room;
+    return true;
+}
+
+/* All are taken before the first is noted: with frequent criteria noting a sample makes another,
+ * and there would be no end. */
 void recording_take(const struct recording *r, void (*note)(const struct sys_sample *sample))
 {
-    static struct sys_sample batch[BATCH];
-    int n;
+    size_t count = 0;
+    int n = BATCH;
 
     places_turn();
-    do {
-        n = samples_take(r->session, batch, BATCH);
-        for (int i = 0; i < n; i++)
-            note(&batch[i]);
-    } while (n == BATCH);
+    while (n == BATCH && hold_room(count)) {
+        n = samples_take(r->session, held.samples + count, BATCH);
+        count += n > 0 ? (size_t)n : 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        note(&held.samples[i]);
 }
 
 void recording_account(const struct recording *r, unsigned criterion,
