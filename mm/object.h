@@ -49,10 +49,12 @@ struct object_store {
 };
 
 /* Where the contents stay. Called in thread context with the object's mutex held. Those that cannot
- * be written have only bring_in(), and maybe end_backing(). */
+ * be written have only bring_in(), and maybe whole_disk() and end_backing(). */
 struct object_backing {
     /* Reads n pages from `page` on into frames, zeros behind the end. Returns 0 or an error. */
     int (*bring_in)(void *of, uint64_t page, unsigned n, const paddr_t *frames);
+    /* Returns the disk that has the contents from its first page on. NULL: none has. */
+    struct block_device *(*whole_disk)(void *of);
     /* Writes bytes. Returns their number or an error. */
     int64_t (*write_out)(void *of, uint64_t at, const void *from, size_t n);
     /* Cuts or extends the contents. Returns 0 or an error. */

@@ -255,15 +255,14 @@ static inline bool pool_owns_page(const struct pool *p, const struct arch_page *
 /* ---- Nodes. [P] held. ----------------------------------------------------------------------- */
 /* Makes a node that is HERE for a new page at va. Returns it, or NODE_NONE: call pool_grow. */
 uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region);
-/* Makes a node that is READY for a new page that was read ahead into `frame`, which is charged.
- * Returns it, or NODE_NONE: call pool_grow. */
-uint32_t pool_node_readahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame,
-                             uint8_t region);
-/* Makes a node of a page of zeros that is OUT, and COMMON. Returns it, or NODE_NONE: call
- * pool_grow. */
-uint32_t pool_node_common(struct pool *p, struct space *s, vaddr_t va, uint8_t region);
-/* Makes node n, which is OUT without a slot, READY in `frame`. */
+/* Makes a node that is OUT, without a slot, and has the flags, for a new page at va. Returns it, or
+ * NODE_NONE: call pool_grow. */
+uint32_t pool_node_out(struct pool *p, struct space *s, vaddr_t va, uint8_t flags, uint8_t region);
+/* Makes node n, which is OUT without a slot, READY in `frame`, which is charged: it was read
+ * ahead. */
 void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame);
+/* Makes node n, which is OUT, COMING into `frame`, which is charged: it is to be read ahead. */
+void pool_node_coming(struct pool *p, uint32_t n, uint32_t frame);
 /* Notes that a sequential reader has reached n: n is to be evicted when reading has gone on a
  * little. */
 void pool_passed_add(struct pool *p, uint32_t n);

@@ -17,6 +17,7 @@
 #include "sched/sched.h"
 
 struct active_set;
+struct block_device;
 struct curve;
 struct pool;
 
@@ -92,6 +93,10 @@ struct page_source_ops {
     bool object; /* `of` is an object: a shared mapping has its frames (mm/object.h) */
     /* Reads n pages from `page` on into frames. Thread context, no lock held. Returns 0 or -EIO. */
     int (*read_pages)(const struct page_source *s, uint64_t page, unsigned n, paddr_t *frames);
+    /* Returns the disk that has the contents, in their order from its first page on, of at most *n
+     * pages from `page` on, and makes *n less if there are fewer; NULL: none, or they change. Any
+     * context. */
+    struct block_device *(*disk)(const struct page_source *s, uint64_t page, unsigned *n);
 };
 /* Returns whether the region's pages count as mapped. */
 static inline bool space_counts(const struct region *r)
@@ -149,9 +154,22 @@ bool space_is_free(const struct space *s, vaddr_t va, uint64_t len);
 bool space_grow_stack(struct space *s, vaddr_t va);
 /* locked.c: returns whether `pages` more pages may be locked. [M] held. */
 bool space_may_lock(const struct space *s, uint64_t pages);
-/* readahead.c: begins a read of a mapped source at va, which belongs to r. Returns the number of
- * pages to read together, from va on, at least 1. [S] held. */
-unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va);
+/* Pages that are to be read ahead of a sequential reader. */
+struct read_on {
+    vaddr_t va;
+    unsigned n; /* 0: none */
+};
+/* readahead.c: begins a read of a source at va, which belongs to r. Returns the number of pages to
+ * read together, from va on, at least 1, and notes in *on which others. [S] held. */
+unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va, struct read_on *on);
+/* readahead.c: notes which, if any, when the page at va of r is wanted that is read with others, or
+ * was: `late`, it has not come yet. `most`: pages. [S] held. */
+void readahead_on_locked(struct region *r, vaddr_t va, bool late, unsigned most,
+                         struct read_on *out);
+/* readahead.c: starts reading them, if va of s still maps the source's page. Thread context, no
+ * lock held. */
+void readahead_start(struct space *s, const struct page_source *source, uint64_t page,
+                     const struct read_on *on);
 /* readahead.c: reads n pages of the source, from `page` on: the first into frame `first`, the
  * others into frames of their own, which become pages of s unless they have been read otherwise
  * meanwhile. Thread context, no lock held. Returns 0; -EIO: the first page could not be read; or

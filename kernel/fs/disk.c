@@ -41,7 +41,12 @@ static int bring_in(void *of, uint64_t page, unsigned n, const paddr_t *frames)
     return there ? block_transfer(d, page, there, false, frames) : 0;
 }
 
-static const struct object_backing backing = {.bring_in = bring_in};
+static struct block_device *same_disk(void *of)
+{
+    return of;
+}
+
+static const struct object_backing backing = {.bring_in = bring_in, .whole_disk = same_disk};
 
 static int object_of(struct vnode *v, struct object **out)
 {

@@ -33,17 +33,13 @@ static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how,
                        struct swap_page *out)
 {
     bool irq = spin_lock(&p->lock);
-    struct node *node = &p->nodes[n];
+    const struct node *node = &p->nodes[n];
     bool is = node->state == NODE_OUT && node->slot != SLOT_NONE;
 
     if (is) {
-        pool_frame_take(p, n, frame_number(frame_page(frame)));
-        node->flags = (node->flags & ~NODE_FAILED) | NODE_UNUSED;
-        p->prefetching.unused++;
-        p->stats.prefetched++;
+        pool_node_coming(p, n, frame_number(frame_page(frame)));
         if (how & FETCH_PREDICTED)
             prefetching_fetched(p, n);
-        pool_set_state(p, n, NODE_COMING);
         *out = (struct swap_page){.node = n, .slot = node->slot, .frame = frame};
     }
     spin_unlock(&p->lock, irq);

@@ -389,24 +389,7 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
     return n;
 }
 
-uint32_t pool_node_readahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame,
-                             uint8_t region)
-{
-    uint32_t n = take_free_node(p);
-
-    if (n == NODE_NONE)
-        return NODE_NONE;
-    p->nodes[n] = (struct node){.lineage = s->lineage,
-                                .page = va >> PAGE_SHIFT,
-                                .state = NODE_OUT,
-                                .region = region,
-                                .sharers = 1};
-    p->stats.first_faults++;
-    pool_node_filled(p, n, frame);
-    return n;
-}
-
-uint32_t pool_node_common(struct pool *p, struct space *s, vaddr_t va, uint8_t region)
+uint32_t pool_node_out(struct pool *p, struct space *s, vaddr_t va, uint8_t flags, uint8_t region)
 {
     uint32_t n = take_free_node(p);
 
@@ -415,24 +398,36 @@ uint32_t pool_node_common(struct pool *p, struct space *s, vaddr_t va, uint8_t r
                                     .page = va >> PAGE_SHIFT,
                                     .slot = SLOT_NONE,
                                     .state = NODE_OUT,
-                                    .flags = NODE_COMMON,
+                                    .flags = flags,
                                     .region = region,
                                     .sharers = 1};
     return n;
 }
 
-void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame)
+/* Gives node n, which is OUT, a frame that no thread waits for. */
+static void read_ahead(struct pool *p, uint32_t n, uint32_t frame)
 {
     struct node *node = &p->nodes[n];
 
-    ASSERT(node->state == NODE_OUT && node->slot == SLOT_NONE && node->lineage);
-    node->flags |= NODE_UNUSED;
+    ASSERT(node->state == NODE_OUT && node->lineage);
+    node->flags = (node->flags & ~NODE_FAILED) | NODE_UNUSED;
     pool_frame_take(p, n, frame);
     p->prefetching.unused++;
-    p->stats.page_ins++;
     p->stats.prefetched++;
-    p->ops->enter_unused(p->state, n, node->region);
+}
+
+void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame)
+{
+    read_ahead(p, n, frame);
+    p->stats.page_ins++;
+    p->ops->enter_unused(p->state, n, p->nodes[n].region);
     pool_set_state(p, n, NODE_READY);
+}
+
+void pool_node_coming(struct pool *p, uint32_t n, uint32_t frame)
+{
+    read_ahead(p, n, frame);
+    pool_set_state(p, n, NODE_COMING);
 }
 
 uint64_t pool_held_up_locked(struct pool *p, uint64_t now_ns)

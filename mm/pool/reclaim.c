@@ -4,6 +4,7 @@
 #include "kernel/mem/frame.h"
 #include "mm/pool/args.h"
 #include "mm/pool/reclaim_line.h"
+#include "mm/pool/page_io.h"
 #include "mm/pool/swap.h"
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
@@ -509,6 +510,7 @@ void paging_start(void)
 {
     struct frame_stats stats;
 
+    page_io_init();
     swap_init();
     track_attach(pool_sink);
     frame_stats(&stats);

@@ -1,30 +1,19 @@
 /* See swap.h. */
 #include "mm/pool/swap.h"
 #include "mm/pool/args.h"
+#include "mm/pool/page_io.h"
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 
-/* in flight at most; allocated at the start, so that pages can be written without free memory */
-#define REQUESTS  64
 #define LINES_MAX 8 /* printed about lost slots; then one each time their number doubles */
 /* pages keep no slots when less than 1/8 of them is free */
 #define SCARCE_PART 8
-
-/* A request and the nodes of its pages. */
-struct swap_io {
-    struct block_request request;
-    struct pool *pool;
-    uint32_t node[BLOCK_PAGES_MAX];
-    struct list link; /* [lock] in swap.idle */
-};
 
 static struct {
     struct block_device *device; /* [-] */
     struct spinlock lock;
     struct slots *slots;                               /* [lock] */
     uint32_t free_slots, bad_slots;                    /* [lock], also read without it */
-    struct list idle;                                  /* [lock] struct swap_io */
-    struct wait_queue idle_wait;                       /* [lock] */
     uint64_t reads, writes, pages_read, pages_written; /* [A] */
 } swap = {.lock = SPINLOCK(LOCK_SWAP, "swap")};
 
@@ -53,28 +42,15 @@ static struct block_device *find_device(void)
     return NULL;
 }
 
-static int make_requests(void)
-{
-    for (unsigned i = 0; i < REQUESTS; i++) {
-        struct swap_io *io = kmalloc(sizeof(*io));
-        if (!io)
-            return -ENOMEM;
-        list_push_back(&swap.idle, &io->link);
-    }
-    return 0;
-}
-
 void swap_init(void)
 {
     struct block_device *d = swap_wanted == SWAP_NONE ? NULL : find_device();
 
     if (!d)
         return;
-    list_init(&swap.idle);
-    wait_init(&swap.idle_wait);
     uint64_t pages = MIN(MIN(d->pages, swap_size / PAGE_SIZE), (uint64_t)UINT32_MAX - SWAP_CLUSTER);
     swap.slots = area_alloc(slots_bytes((uint32_t)pages));
-    if (!swap.slots || make_requests()) {
+    if (!swap.slots) {
         kprintf("swap: event=none reason=memory: no memory for it: pages stay in memory\n");
         return;
     }
@@ -177,70 +153,14 @@ void swap_stats(struct swap_stats *out)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-static void end_io(struct swap_io *io, int status)
+static void start_io(struct page_io *io)
 {
-    bool alone = io->request.count == 1;
+    bool write = io->request.write;
 
-    for (uint32_t i = 0; i < io->request.count; i++)
-        if (io->request.write)
-            swap_write_done(io->pool, io->node[i], status, alone);
-        else
-            swap_read_done(io->pool, io->node[i], status, alone);
-    bool irq = spin_lock(&swap.lock);
-    list_push_front(&swap.idle, &io->link);
-    wait_wake(&swap.idle_wait, 1);
-    spin_unlock(&swap.lock, irq);
-}
-
-static void request_done(struct block_request *r, int status)
-{
-    end_io(r->owner, status);
-}
-
-/* Waits for an idle request, for pages of p. */
-static struct swap_io *get_io(struct pool *p, bool write)
-{
-    bool irq = spin_lock(&swap.lock);
-
-    while (list_empty(&swap.idle))
-        wait_sleep_through(&swap.idle_wait, &swap.lock, &irq);
-    struct swap_io *io = container_of(list_pop_front(&swap.idle), struct swap_io, link);
-    spin_unlock(&swap.lock, irq);
-    io->request.count = 0;
-    io->request.write = write;
-    io->request.done = request_done;
-    io->request.owner = io;
-    io->pool = p;
-    return io;
-}
-
-/* Adds a page, in order of slots. Returns false if it does not fit. */
-static bool add_page(struct swap_io *io, const struct swap_page *page)
-{
-    struct block_request *r = &io->request;
-
-    if (r->count == swap.device->pages_max || (r->count && r->page + r->count != page->slot))
-        return false;
-    if (!r->count)
-        r->page = page->slot;
-    r->frame[r->count] = page->frame;
-    io->node[r->count++] = page->node;
-    return true;
-}
-
-static void start_io(struct swap_io *io)
-{
-    uint32_t count = io->request.count;
-
-    __atomic_fetch_add(io->request.write ? &swap.writes : &swap.reads, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(io->request.write ? &swap.pages_written : &swap.pages_read, count,
+    __atomic_fetch_add(write ? &swap.writes : &swap.reads, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(write ? &swap.pages_written : &swap.pages_read, io->request.count,
                        __ATOMIC_RELAXED);
-    int err = block_submit_wait(swap.device, &io->request);
-    if (!err)
-        return;
-    bool irq = arch_irq_save();
-    end_io(io, err);
-    arch_irq_restore(irq);
+    page_io_start(io, swap.device);
 }
 
 /* Sorts pages by slot, by insertion: they mostly are in order. */
@@ -255,9 +175,14 @@ static void sort_by_slot(struct swap_page *page, unsigned n)
     }
 }
 
+static bool add_page(struct page_io *io, const struct swap_page *page)
+{
+    return page_io_add(io, swap.device, page->slot, page->frame, page->node);
+}
+
 void swap_pages(struct pool *p, bool write, struct swap_page *page, unsigned n)
 {
-    struct swap_io *io = NULL;
+    struct page_io *io = NULL;
 
     sort_by_slot(page, n);
     for (unsigned i = 0; i < n; i++) {
@@ -266,7 +191,7 @@ void swap_pages(struct pool *p, bool write, struct swap_page *page, unsigned n)
             continue;
         if (io)
             start_io(io);
-        io = get_io(p, write);
+        io = page_io_get(p, write);
         add_page(io, &page[i]);
     }
     if (io)

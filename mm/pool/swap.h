@@ -42,12 +42,6 @@ struct swap_page {
     bool alone; /* not in one request with others */
 };
 /* Starts reading or writing n pages, which it sorts, neighbouring slots in one request.
- * swap_read_done or swap_write_done follows for each page, from an interrupt or at once. Thread
+ * page_read_done or page_write_done follows for each page, from an interrupt or at once. Thread
  * context, no lock held; may block, uninterruptibly. */
 void swap_pages(struct pool *p, bool write, struct swap_page *page, unsigned n);
-
-/* ---- Completion (swap_done.c). Interrupts off, no lock held. --------------------------------- */
-/* Completes the read or write of node n with `status`, 0 or an error. `alone`: the request had no
- * other page, so that an error is this slot's. */
-void swap_read_done(struct pool *p, uint32_t n, int status, bool alone);
-void swap_write_done(struct pool *p, uint32_t n, int status, bool alone);

@@ -62,6 +62,7 @@ struct bring {
     uint32_t left; /* the node of an object's page that was taken out of the table */
     /* pages to read together from the source, from va on; 0: not known yet */
     unsigned readahead;
+    struct read_on read_on; /* and others, which no thread waits for yet */
 };
 
 static bool allowed(const struct region *r, const struct bring *b)
@@ -186,10 +187,20 @@ static void read_on_locked(struct bring *b, const struct region *r)
     b->advised = true;
 }
 
-/* Page n was read before a thread asked for it, and is used for the first time. */
-static void first_use_locked(struct bring *b, const struct region *r, uint32_t n)
+/* Page n, which was read before a thread asked for it, is used for the first time, or waited for:
+ * `late`. */
+static void wanted_locked(struct bring *b, struct region *r, uint32_t n, bool late)
 {
-    prefetching_wanted(b->pool, b->space, n, false, b->list);
+    struct pool *p = b->pool;
+
+    if (p->nodes[n].flags & NODE_UNUSED)
+        readahead_on_locked(r, b->va, late, pool_readahead_room(p), &b->read_on);
+    prefetching_wanted(p, b->space, n, late, b->list);
+}
+
+static void first_use_locked(struct bring *b, struct region *r, uint32_t n)
+{
+    wanted_locked(b, r, n, false);
     pool_touch_locked(b->pool, n);
     if (r->advice == ADVICE_RANDOM)
         b->list->length = 0;
@@ -426,10 +437,10 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
         break;
     case NODE_COMING:
         begin_waiting_locked(b);
-        prefetching_wanted(p, b->space, n, true, b->list);
-        if (!b->list->length)
+        wanted_locked(b, r, n, true);
+        if (!b->list->length && !b->read_on.n)
             return wait_for_node(b, n, irq);
-        err = AGAIN; /* reads the list before it waits */
+        err = AGAIN; /* begins to read others before it waits */
         break;
     default:
         ASSERT(p->nodes[n].state == NODE_GOING);
@@ -499,7 +510,7 @@ static int use_region_locked(struct bring *b, struct region *r, bool *irq)
               : page.kind == ARCH_PAGE_NONE                       ? begin_locked(b, r)
                                             : recall_locked(b, r, page.number, irq);
     if (err == NEEDS_ZEROS && b->source.ops && !b->readahead)
-        b->readahead = readahead_begin_locked(b->space, r, b->va);
+        b->readahead = readahead_begin_locked(b->space, r, b->va, &b->read_on);
     return err;
 }
 
@@ -517,13 +528,25 @@ static int try_fault(struct bring *b)
 
 /* ---- Without a lock -------------------------------------------------------------------------- */
 
+/* Tells trackers whether the space's memory is short: its own, or, `object`, that of files. What
+ * was short of files stays so as long as they are. */
+static void tell_short(struct space *s, bool object)
+{
+    const struct pool *files = pool_of_files();
+    bool told = __atomic_load_n(&s->told_short, __ATOMIC_RELAXED);
+
+    if (!s->files)
+        track_short(s,
+                    pool_is_short(s->pool) || ((object || told) && files && pool_is_short(files)));
+}
+
 static int get_frame(struct bring *b)
 {
     int err = pool_charge(b->pool, b->node);
 
     if (err)
         return err;
-    track_short(b->space, pool_is_short(b->pool));
+    tell_short(b->space, false);
     err = frame_alloc(0, &b->frame);
     b->zeroed = b->copied = false;
     if (!err)
@@ -602,7 +625,16 @@ static int get_object(struct bring *b)
     int err = object_bring(b->object, b->object_page, b->access);
 
     object_put(b->object);
+    tell_short(b->space, true);
     return err == -ENOSPC ? -ENXIO : err;
+}
+
+static void read_on(struct bring *b)
+{
+    if (b->read_on.n)
+        readahead_start(b->space, &b->source,
+                        b->source_page + ((b->read_on.va - b->va) >> PAGE_SHIFT), &b->read_on);
+    b->read_on.n = 0;
 }
 
 static int get_what_it_needs(struct bring *b, int need)
@@ -661,6 +693,7 @@ static int bring_page(struct bring *b)
     do {
         b->node = NODE_NONE;
         err = try_fault(b);
+        read_on(b);
         if (err > 0)
             err = get_what_it_needs(b, err) ?: AGAIN;
         if (err == -EFAULT)

@@ -69,7 +69,7 @@ static void begin_page_locked(struct space *parent, vaddr_t va, uint8_t tag, str
                               struct row *row)
 {
     struct pool *p = parent->pool;
-    uint32_t n = pool_node_common(p, parent, va, tag);
+    uint32_t n = pool_node_out(p, parent, va, NODE_COMMON, tag);
 
     row->err = n == NODE_NONE ? -EAGAIN : arch_space_reserve(&parent->arch, va);
     if (row->err && n != NODE_NONE)

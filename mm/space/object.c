@@ -144,7 +144,17 @@ static int read_backing(const struct page_source *source, uint64_t page, unsigne
     return o->backing->bring_in(o->of, page, n, frames);
 }
 
-static const struct page_source_ops backing_ops = {.slow = true, .read_pages = read_backing};
+static struct block_device *disk_of(const struct page_source *source, uint64_t page, unsigned *n)
+{
+    const struct object *o = source->of;
+    uint64_t pages = ALIGN_UP(object_bytes(o), PAGE_SIZE) >> PAGE_SHIFT;
+
+    *n = page < pages ? (unsigned)MIN((uint64_t)*n, pages - page) : 0;
+    return o->backing->whole_disk ? o->backing->whole_disk(o->of) : NULL;
+}
+
+static const struct page_source_ops backing_ops = {
+    .slow = true, .read_pages = read_backing, .disk = disk_of};
 
 static int map_room(struct object *o, uint64_t room)
 {

@@ -59,7 +59,7 @@ static int show_locked(struct space *s, struct region *r, vaddr_t va, paddr_t fr
     ASSERT(p->nodes[n].state == NODE_HERE);
     p->nodes[n].mapped++;
     p->stats.minor_faults++;
-    if (p->limited)
+    if (p->limited && !s->watched) /* else its tracker tells of the use */
         pool_used_locked(p, n);
     spin_unlock_irqoff(&p->lock);
     return 0;

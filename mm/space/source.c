@@ -7,6 +7,14 @@ static int read_disk(const struct page_source *s, uint64_t page, unsigned n, pad
     return block_transfer((struct block_device *)s->of, page, n, false, frames);
 }
 
+static struct block_device *same_disk(const struct page_source *s, uint64_t page, unsigned *n)
+{
+    struct block_device *d = (struct block_device *)s->of;
+
+    *n = page < d->pages ? (unsigned)MIN((uint64_t)*n, d->pages - page) : 0;
+    return d;
+}
+
 static int read_memory(const struct page_source *s, uint64_t page, unsigned n, paddr_t *frames)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -19,7 +27,9 @@ static int read_memory(const struct page_source *s, uint64_t page, unsigned n, p
     return 0;
 }
 
-static const struct page_source_ops disk_ops = {.slow = true, .read_pages = read_disk},
+static const struct page_source_ops disk_ops = {.slow = true,
+                                                .read_pages = read_disk,
+                                                .disk = same_disk},
                                     memory_ops = {.read_pages = read_memory};
 
 struct page_source page_source_memory(const void *data, uint64_t bytes)

@@ -197,7 +197,7 @@ struct tcp_pcb_listen *tcp_listener_of(struct tcp_pcb_listen *l, uint32_t ip, ui
         return l;
     while ((other = tcp_next_listener(l->local_port, other)))
         n += shares(l, other);
-    unsigned chosen = (unsigned)((demux_key(&secret, &from) >> 32) * n >> 32);
+    unsigned chosen = demux_choose(&secret, &from, n);
     while ((other = tcp_next_listener(l->local_port, other)))
         if (shares(l, other) && !chosen--)
             return other;

@@ -90,3 +90,12 @@ uint64_t demux_key(const struct demux_secret *s, const struct demux_ends *e)
 
     return s->word[0] + s->word[1] * e->remote_ip + s->word[2] * e->own_ip + s->word[3] * ports;
 }
+
+unsigned demux_choose(const struct demux_secret *s, const struct demux_ends *e, unsigned n)
+{
+    uint64_t key = demux_key(s, e);
+
+    key = (key ^ key >> 33) * 0xff51afd7ed558ccd;
+    key = (key ^ key >> 33) * 0xc4ceb9fe1a85ec53;
+    return (unsigned)((key >> 32) * n >> 32);
+}

@@ -49,3 +49,6 @@ struct demux_secret {
  * know the secret (multilinear hashing; Lemire and Kaser, "Strongly universal string hashing is
  * fast", 2014). */
 uint64_t demux_key(const struct demux_secret *s, const struct demux_ends *e);
+/* Returns one of `n`, at least 1, by ends: as drawn at random, also for ends that count up (the
+ * finaliser of MurmurHash3; Appleby, 2011; a product alone steps evenly and may leave one out). */
+unsigned demux_choose(const struct demux_secret *s, const struct demux_ends *e, unsigned n);

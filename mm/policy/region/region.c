@@ -266,6 +266,8 @@ unsigned region_ahead(struct region *region, vaddr_t va, unsigned least, unsigne
     ASSERT(va >= region->start && va < region->end && least >= 1 && least <= most &&
            most <= UINT8_MAX);
     unsigned pages = stray ? least : MIN(MAX(twice, least), most);
+    if (!stray && !goes_on(region, page))
+        region->lead = 0;
     if (!stray)
         region->ahead = (uint8_t)pages;
     return (unsigned)MIN((uint64_t)pages, (region->end - page) >> PAGE_SHIFT);
@@ -277,6 +279,27 @@ void region_read(struct region *region, vaddr_t va, vaddr_t end)
         region->stray_next = end;
     else
         region->ahead_next = end;
+}
+
+unsigned region_read_on(struct region *region, vaddr_t va, bool late, unsigned most)
+{
+    vaddr_t page = ALIGN_DOWN(va, PAGE_SIZE), from = region->ahead_next;
+
+    if (region->ahead < 2 || page >= from || from >= region->end)
+        return 0;
+    uint64_t asked = (from - page) >> PAGE_SHIFT, left = (region->end - from) >> PAGE_SHIFT;
+    if (late)
+        region->lead =
+            (uint8_t)MIN((unsigned)region->lead + region->ahead, (unsigned)REGION_LEAD_MAX);
+    if (asked > MAX(region->lead, region->ahead))
+        return 0;
+    unsigned pages =
+        (unsigned)MIN((uint64_t)MIN(2u * region->ahead, MIN(most, (unsigned)UINT8_MAX)), left);
+    if (pages < region->ahead / 2u && pages < left) /* later, in fewer requests */
+        return 0;
+    region->ahead = (uint8_t)MAX(region->ahead, pages);
+    region->ahead_next = from + pages * PAGE_SIZE;
+    return pages;
 }
 
 void region_touch(struct region *region, vaddr_t va)

@@ -34,6 +34,10 @@ struct lirs {
     uint32_t last;       /* the page used last, or LINK_END */
     uint64_t now;        /* uses */
     bool recent;         /* lirs-recent */
+    /* most prefetched pages, since the time `since`, and in as many uses as there are frames
+     * before */
+    uint32_t most_unused, most_unused_before;
+    uint64_t since;
 };
 
 static size_t lirs_bytes(uint32_t nodes)
@@ -68,10 +72,12 @@ static uint32_t hir_frames(const struct lirs *s)
     return MAX((uint32_t)((uint64_t)frames * HIR_PERCENT / 100), least);
 }
 
-/* Llirs: prefetched pages take their frames from the LIR pages. */
+/* Llirs: prefetched pages take their frames from the LIR pages. As many are kept for them as were
+ * needed lately: were fewer, LIR pages would go with each row that is read ahead, and the row's
+ * pages take their places, in a loop as in LRU. */
 static uint32_t lir_frames(const struct lirs *s)
 {
-    uint32_t others = hir_frames(s) + s->base.list[UNUSED_LIST].size;
+    uint32_t others = hir_frames(s) + MAX(s->most_unused, s->most_unused_before);
 
     return s->base.frames > others ? s->base.frames - others : 0;
 }
@@ -100,6 +106,11 @@ static void demote_excess(struct lirs *s)
 
 static void note_use(struct lirs *s, uint32_t node)
 {
+    if (s->now - s->since >= s->base.frames) {
+        s->since = s->now;
+        s->most_unused_before = s->most_unused;
+        s->most_unused = s->base.list[UNUSED_LIST].size;
+    }
     page_of(s, node)->used = ++s->now;
     s->last = node;
 }
@@ -152,6 +163,7 @@ static void lirs_enter_unused(void *state, uint32_t node, uint32_t region)
     struct lirs *s = state;
 
     base_enter_unused(s, node, region);
+    s->most_unused = MAX(s->most_unused, s->base.list[UNUSED_LIST].size);
     s->remembered -= page_of(s, node)->used != 0;
 }
 

@@ -7,6 +7,7 @@
 #include "mm/pool/prefetching.h"
 #include "mm/pool/args.h"
 #include "mm/pool/reclaim.h"
+#include "mm/pool/page_io.h"
 #include "mm/pool/swap.h"
 #include "kernel/mem/mem.h"
 #include "mm/track/track.h"
@@ -179,6 +180,9 @@ int thread_create_kernel(const char *name, void (*entry)(void *), void *arg,
     (void)name, (void)entry, (void)arg, (void)cpus;
     return 0;
 }
+void page_io_init(void)
+{
+}
 void swap_init(void)
 {
 }
@@ -243,9 +247,9 @@ bool end_some_transfer(void)
         int status = below(8) ? 0 : -EIO;
         bool alone = below(2) || (pool->nodes[n].flags & NODE_ALONE);
         if (pool->nodes[n].state == NODE_COMING)
-            swap_read_done(pool, n, status, alone);
+            page_read_done(pool, n, status, alone);
         else if (is_being_written(n))
-            swap_write_done(pool, n, status, alone);
+            page_write_done(pool, n, status, alone);
         else
             continue;
         return true;

@@ -6,6 +6,7 @@
 #include "test/host/double/pooling.h"
 #include "mm/pool/prefetching.h"
 #include "mm/pool/reclaim.h"
+#include "mm/pool/page_io.h"
 #include "mm/pool/swap.h"
 
 enum { NODES = 8192, STEPS = 6000 };
@@ -208,19 +209,19 @@ static void pages_keep_their_slots_if_a_write_together_fails_and_lose_them_alone
     (void)state;
     make();
     uint32_t n = page_being_written(), slot = pool->nodes[n].slot;
-    swap_write_done(pool, n, -EIO, false);
+    page_write_done(pool, n, -EIO, false);
     const struct node *node = &pool->nodes[n];
     assert_int_equal(node->state, NODE_READY);
     assert_true((node->flags & NODE_ALONE) && (node->flags & NODE_DIRTY));
     assert_int_equal(node->slot, slot);
     assert_int_equal(bad_slots, 0);
     assert_int_equal(evict_batch(pool, 1, NODE_NONE), 1);
-    swap_write_done(pool, n, -EIO, true);
+    page_write_done(pool, n, -EIO, true);
     assert_int_equal(node->slot, SLOT_NONE);
     assert_true(!(node->flags & NODE_ALONE) && (node->flags & NODE_DIRTY));
     assert_int_equal(bad_slots, 1);
     assert_int_equal(evict_batch(pool, 1, NODE_NONE), 1);
-    swap_write_done(pool, n, 0, false);
+    page_write_done(pool, n, 0, false);
     assert_int_equal(node->state, NODE_OUT);
     assert_int_equal(pool->stats.write_errors, 1);
     check();
@@ -233,7 +234,7 @@ static uint32_t page_being_read(bool asked)
 {
     uint32_t n = page_being_written();
 
-    swap_write_done(pool, n, 0, true);
+    page_write_done(pool, n, 0, true);
     assert_int_equal(pool->nodes[n].state, NODE_OUT);
     assert_int_equal(pool_charge(pool, n), 0);
     bool irq = spin_lock(&pool->lock);
@@ -257,7 +258,7 @@ static void only_a_read_alone_for_a_waiting_thread_is_an_error(void **state)
         bool asked = i & 1, alone = i & 2;
         uint32_t n = page_being_read(asked), slot = pool->nodes[n].slot, frames = pool->frames;
         const struct node *node = &pool->nodes[n];
-        swap_read_done(pool, n, -EIO, alone);
+        page_read_done(pool, n, -EIO, alone);
         assert_int_equal(node->state, NODE_OUT);
         assert_int_equal(node->flags & (NODE_FAILED | NODE_UNUSED),
                          asked && alone ? NODE_FAILED : 0);
@@ -278,7 +279,7 @@ static void an_orphan_is_freed_however_its_read_ends(void **state)
         uint32_t n = page_being_read(true);
         forget(n);
         assert_int_equal(pool->nodes[n].state, NODE_COMING);
-        swap_read_done(pool, n, fails ? -EIO : 0, true);
+        page_read_done(pool, n, fails ? -EIO : 0, true);
         assert_int_equal(pool->nodes[n].state, NODE_FREE);
         assert_int_equal(pool->stats.read_errors, 0);
         check();

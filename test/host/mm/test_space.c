@@ -325,6 +325,48 @@ static void single_pages_elsewhere_do_not_end_reading_in_a_row(void **state)
     assert_reads(&r, 139, 1, 32, 1);
 }
 
+/* A reader that uses one page after the other has pages asked for before it comes to them; each
+ * time that it waits it has more of them. */
+static void reading_in_a_row_asks_before_it_waits(void **state)
+{
+    (void)state;
+    struct region r = {.start = address(10), .end = address(1000)};
+
+    assert_int_equal(region_read_on(&r, address(10), false, 32), 0); /* nothing was read */
+    assert_reads(&r, 10, 1, 32, 1);
+    assert_int_equal(region_read_on(&r, address(10), false, 32), 0); /* one page is no row */
+    assert_reads(&r, 11, 1, 32, 2);
+    assert_int_equal(region_read_on(&r, address(11), false, 32), 4);
+    assert_int_equal(r.ahead_next, address(17));
+    assert_int_equal(region_read_on(&r, address(12), false, 32), 0); /* four are before it */
+    assert_int_equal(region_read_on(&r, address(13), false, 3), 3);  /* there is no room for more */
+    assert_int_equal(region_read_on(&r, address(16), false, 1), 0);  /* too few for a request */
+    assert_int_equal(region_read_on(&r, address(16), false, 32), 8);
+    assert_int_equal(region_read_on(&r, address(20), false, 32), 16);
+    assert_int_equal(region_read_on(&r, address(28), false, 32), 32);
+    assert_int_equal(r.ahead_next, address(76));
+    for (unsigned at = 29; at < 44; at++)
+        assert_int_equal(region_read_on(&r, address(at), false, 32), 0);
+    assert_int_equal(region_read_on(&r, address(44), false, 32), 32);
+    assert_int_equal(region_read_on(&r, address(45), true, 32), 0); /* it waits: 32 more */
+    assert_int_equal(region_read_on(&r, address(46), true, 32), 32);
+    assert_int_equal(r.ahead_next, address(140));
+    assert_int_equal(region_read_on(&r, address(75), false, 32), 0);
+    assert_int_equal(region_read_on(&r, address(76), false, 32), 32);
+    for (unsigned i = 0; i < 10; i++)
+        region_read_on(&r, address(100), true, 32);
+    assert_int_equal(r.lead, REGION_LEAD_MAX);
+    assert_int_equal(region_read_on(&r, address(200 + 800), false, 32), 0); /* behind them */
+    assert_reads(&r, 500, 1, 32, 1);
+    assert_reads(&r, 501, 1, 32, 2); /* another row begins */
+    assert_int_equal(r.lead, 0);
+    assert_reads(&r, 990, 1, 32, 1);
+    assert_reads(&r, 991, 1, 32, 2);
+    assert_int_equal(region_read_on(&r, address(992), false, 32), 4);
+    assert_int_equal(region_read_on(&r, address(996), false, 32), 3); /* to its end */
+    assert_int_equal(region_read_on(&r, address(999), false, 32), 0);
+}
+
 static void a_gap_larger_than_everything_is_refused(void **state)
 {
     (void)state;
@@ -356,6 +398,7 @@ int main(void)
         cmocka_unit_test_setup(parts_of_a_mapped_disk_keep_their_pages, set_up),
         cmocka_unit_test_setup(reading_in_a_row_goes_on_with_twice_as_much, set_up),
         cmocka_unit_test_setup(single_pages_elsewhere_do_not_end_reading_in_a_row, set_up),
+        cmocka_unit_test_setup(reading_in_a_row_asks_before_it_waits, set_up),
         cmocka_unit_test_setup(a_gap_larger_than_everything_is_refused, set_up),
         cmocka_unit_test_setup(a_closed_region_keeps_its_place_but_does_not_count_as_mapped,
                                set_up),

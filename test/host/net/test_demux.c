@@ -129,6 +129,28 @@ static void ends_of_one_host_are_spread_over_buckets(UNUSED void **state)
     assert_true(most <= 8);
 }
 
+/* 48 connections of ports that count up, three listeners: whatever the secret, each gets some. */
+static void ends_that_count_up_are_spread_over_all(UNUSED void **state)
+{
+    uint64_t random = 12345;
+
+    for (unsigned run = 0; run < 10000; run++) {
+        struct demux_secret secret;
+        for (unsigned i = 0; i < ARRAY_SIZE(secret.word); i++)
+            secret.word[i] = test_random(&random);
+        unsigned of[3] = {0};
+
+        for (unsigned i = 0; i < 48; i++) {
+            const struct demux_ends e = {.remote_ip = 0x0100007f,
+                                         .remote_port = (uint16_t)(49152 + i)};
+            unsigned chosen = demux_choose(&secret, &e, 3);
+            assert_true(chosen < 3);
+            of[chosen]++;
+        }
+        assert_true(of[0] && of[1] && of[2]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +158,7 @@ int main(void)
         cmocka_unit_test(nodes_of_a_key_come_in_the_order_in_which_they_were_put),
         cmocka_unit_test(any_operations_leave_what_an_array_has),
         cmocka_unit_test(ends_of_one_host_are_spread_over_buckets),
+        cmocka_unit_test(ends_that_count_up_are_spread_over_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 /* Completion of reads and writes of pages. Called by interrupts: no lock but the pool's is
  * taken. */
-#include "mm/pool/swap.h"
+#include "mm/pool/page_io.h"
 #include "mm/pool/prefetching.h"
 #include "mm/pool/reclaim.h"
+#include "mm/pool/swap.h"
 #include "kernel/mem/frame.h"
 
 /* Frees node n, which lost its lineage during the transfer. A thread that waits for the pool's end
@@ -41,7 +42,7 @@ static void fail_to_read_locked(struct pool *p, uint32_t n, bool alone)
     pool_set_state(p, n, NODE_OUT);
 }
 
-void swap_read_done(struct pool *p, uint32_t n, int status, bool alone)
+void page_read_done(struct pool *p, uint32_t n, int status, bool alone)
 {
     bool irq = spin_lock(&p->lock);
     const struct node *node = &p->nodes[n];
@@ -101,7 +102,7 @@ static bool give_up_slot_locked(struct pool *p, struct node *node, bool alone)
     return true;
 }
 
-void swap_write_done(struct pool *p, uint32_t n, int status, bool alone)
+void page_write_done(struct pool *p, uint32_t n, int status, bool alone)
 {
     bool irq = spin_lock(&p->lock);
     struct node *node = &p->nodes[n];
