@@ -104,6 +104,10 @@ struct hpm_turn {
 /* As hpm_read_turns. */
 void hpm_session_turn(const struct hpm_session *s, unsigned i, struct hpm_turn *out);
 
+/* Returns how many groups more there would be if a session with these names were opened, at least
+ * 0; or why it could not, as hpm_session_open. Nothing changes. As hpm_read_turns. */
+int hpm_groups_more(const char *names);
+
 struct hpm_value {
     const char *name;         /* as passed to hpm_session_open */
     const char *unit;         /* of a metric; NULL: a count */

@@ -122,7 +122,7 @@ static int want_events(struct hpm_session *s, const uint8_t *slots, char *err, s
     if (error)
         return error;
     s->liked = slots ? hpm_session_counts(s) : by_mode(s);
-    error = wanted_add(draft, s, wish_of, &cause);
+    error = wanted_add(s, wish_of, &cause);
     return error ? explain_refusal(s, draft, &cause, wish_of, error, err, err_size) : 0;
 }
 
@@ -154,8 +154,8 @@ static void find_nests(struct hpm_session *s)
     }
 }
 
-int session_open(const char *names, const uint8_t *slots, struct hpm_session **out, char *err,
-                 size_t err_size)
+/* Makes a session of the names, which nothing counts. */
+static int make_session(const char *names, struct hpm_session **out, char *err, size_t err_size)
 {
     paddr_t pa;
 
@@ -172,20 +172,50 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
         return say_error(err, err_size, "too many sessions at a time", -ENOSPC);
     if (frame_alloc(session_order(), &pa))
         return say_error(err, err_size, "no memory", -ENOMEM);
-    struct hpm_session *s = phys_to_virt(pa);
-    event_request_init(&s->request, &hpm_state.pmu.events);
-    s->nests = 0;
-    int error = event_request_read(&s->request, names, err, err_size);
+    *out = phys_to_virt(pa);
+    (*out)->nests = 0;
+    event_request_init(&(*out)->request, &hpm_state.pmu.events);
+    return event_request_read(&(*out)->request, names, err, err_size);
+}
+
+static void free_session(struct hpm_session *s)
+{
+    if (s)
+        frame_free(virt_to_phys(s), session_order());
+}
+
+int session_open(const char *names, const uint8_t *slots, struct hpm_session **out, char *err,
+                 size_t err_size)
+{
+    struct hpm_session *s = NULL;
+    int error = make_session(names, &s, err, err_size);
+
     /* Found before the events are wanted, for counting begins there. */
-    find_nests(s);
-    if (!error)
+    if (!error) {
+        find_nests(s);
         error = want_events(s, slots, err, err_size);
-    if (error) {
-        frame_free(pa, session_order());
-        return error;
     }
-    *out = s;
-    return 0;
+    if (error)
+        free_session(s);
+    else
+        *out = s;
+    return error;
+}
+
+int hpm_groups_more(const char *names)
+{
+    struct hpm_session *s = NULL;
+    char why[1]; /* not used: the caller asks for the number only */
+    int more = make_session(names, &s, why, sizeof why);
+
+    if (!more)
+        more = number_counts(s, wanted_draft(), NULL, why, sizeof why);
+    if (!more) {
+        s->liked = by_mode(s);
+        more = wanted_groups_more(s);
+    }
+    free_session(s);
+    return more;
 }
 
 int hpm_session_open(const char *names, struct hpm_session **out, char *err, size_t err_size)
@@ -203,7 +233,7 @@ int hpm_list(uint32_t *cursor, struct event_listed *out)
 void hpm_session_close(struct hpm_session *s)
 {
     wanted_remove(s);
-    frame_free(virt_to_phys(s), session_order());
+    free_session(s);
 }
 
 /* ---- Turns ----------------------------------------------------------------------------------- */

@@ -258,10 +258,10 @@ static void tell_scaled(bool scaled)
 
 /* ---- Sessions' part -------------------------------------------------------------------------- */
 
+static struct plan_request draft;
+
 struct plan_request *wanted_draft(void)
 {
-    static struct plan_request draft;
-
     draft = wanted.request;
     draft.generation++;
     draft.cpus = 0;
@@ -270,21 +270,37 @@ struct plan_request *wanted_draft(void)
     return &draft;
 }
 
-int wanted_add(struct plan_request *draft, struct hpm_session *s, uint8_t wish_of[GROUP_SETS_MAX],
-               struct group_cause *cause)
+int wanted_add(struct hpm_session *s, uint8_t wish_of[GROUP_SETS_MAX], struct group_cause *cause)
 {
     struct hpm_session **slot = wanted_slot(NULL);
     bool scaled;
 
-    collect_terms(draft, s, wish_of);
-    int err = pin_counts(draft, s, &scaled, cause);
+    collect_terms(&draft, s, wish_of);
+    int err = pin_counts(&draft, s, &scaled, cause);
     if (!err)
-        err = change_plan(draft, cause);
+        err = change_plan(&draft, cause);
     if (err)
         return err;
     tell_scaled(scaled);
     *slot = s;
     return 0;
+}
+
+int wanted_groups_more(const struct hpm_session *s)
+{
+    uint8_t wish_of[GROUP_SETS_MAX];
+    struct group_cause cause;
+    bool scaled;
+
+    collect_terms(&draft, s, wish_of);
+    int err = pin_counts(&draft, s, &scaled, &cause);
+    if (!err && !wanted.made)
+        err = try_plan(&draft, draft.pinned, &cause);
+    if (err)
+        return err;
+    unsigned groups = wanted.plan[hpm_state.plan == &wanted.plan[0]].mux.rounds.groups,
+             now = hpm_state.plan->mux.rounds.groups;
+    return groups > now ? (int)(groups - now) : 0;
 }
 
 void wanted_remove(const struct hpm_session *s)
@@ -294,21 +310,21 @@ void wanted_remove(const struct hpm_session *s)
     bool scaled = wanted.scaled;
 
     *wanted_slot(s) = NULL;
-    struct plan_request *draft = wanted_draft();
-    draft->wanted &= ~hpm_session_counts(s);
-    draft->sampled &= draft->wanted;
+    wanted_draft();
+    draft.wanted &= ~hpm_session_counts(s);
+    draft.sampled &= draft.wanted;
     for (uint64_t left = hpm_session_counts(s); left; left &= left - 1)
-        draft->weight[__builtin_ctzll(left)] = 0;
-    collect_terms(draft, NULL, wish_of);
+        draft.weight[__builtin_ctzll(left)] = 0;
+    collect_terms(&draft, NULL, wish_of);
     /* A part of what could be packed can be packed. At worst the effort runs out; then the closed
      * session's counts are counted in vain until the next plan. */
-    if (!pin_counts(draft, NULL, &scaled, &cause) && !change_plan(draft, &cause)) {
+    if (!pin_counts(&draft, NULL, &scaled, &cause) && !change_plan(&draft, &cause)) {
         tell_scaled(scaled);
         return;
     }
-    wanted.request.wanted = draft->wanted;
-    wanted.request.sampled = draft->sampled;
-    wanted.request.pinned &= draft->wanted;
+    wanted.request.wanted = draft.wanted;
+    wanted.request.sampled = draft.sampled;
+    wanted.request.pinned &= draft.wanted;
 }
 
 struct hpm_session **wanted_slot(const struct hpm_session *s)

@@ -31,14 +31,17 @@ static inline uint64_t session_numbers(const struct hpm_session *s, uint64_t eve
 
 /* Returns the place of `s` among the sessions; of NULL: a free one. NULL: there is none. */
 struct hpm_session **wanted_slot(const struct hpm_session *s);
-/* Returns a copy of what is wanted now, to be changed and passed to wanted_add. */
+/* Makes a draft of what is to be wanted, a copy of what is wanted now, to be changed before
+ * wanted_add. Returns it. */
 struct plan_request *wanted_draft(void);
-/* Counts what `draft` wants, in which the session's events have been numbered, with the session's
- * sets, round and pins, if there is a free place. Returns when every CPU does: 0, or an error of
- * plan_make that changes nothing, with its cause: sets are those of wish_of, by wish, the
+/* Counts what the draft made last wants, in which the session's events have been numbered, with the
+ * session's sets, round and pins, if there is a free place. Returns when every CPU does: 0, or an
+ * error of plan_make that changes nothing, with its cause: sets are those of wish_of, by wish, the
  * session's first. */
-int wanted_add(struct plan_request *draft, struct hpm_session *s, uint8_t wish_of[GROUP_SETS_MAX],
-               struct group_cause *cause);
+int wanted_add(struct hpm_session *s, uint8_t wish_of[GROUP_SETS_MAX], struct group_cause *cause);
+/* Returns how many groups more wanted_add would make of the draft made last, or its error. Nothing
+ * changes. */
+int wanted_groups_more(const struct hpm_session *s);
 /* Counts no longer what the session wanted. */
 void wanted_remove(const struct hpm_session *s);
 /* Returns the generation in which a logical count was born. */

@@ -4,7 +4,8 @@ MEASURING_SRC := \
 TOOLS := hpmstat hpmrec hpmtop memstat vigil-ctl watchd
 hpmrec_SRC := $(call files,hpmrec/hpmrec.c) $(MEASURING_SRC)
 hpmstat_SRC := \
-	$(call files,$(addprefix hpmstat/,breakdown.c hpmstat.c list.c) measuring/since.c) hpm/events/fit.c \
+	$(call files,$(addprefix hpmstat/,breakdown.c hpmstat.c list.c values.c) \
+	measuring/record.c measuring/since.c) hpm/events/fit.c \
 	$(MEASURING_SRC)
 hpmtop_SRC := $(call files,hpmtop/hpmtop.c) $(MEASURING_SRC)
 memstat_SRC := \

@@ -225,6 +225,7 @@ struct sys_hpm_turn {
     uint32_t tied;   /* number of the braces that it is in, from 1; 0: none */
 };
 
+#define SYS_LISTED_NEVER UINT32_MAX
 enum { SYS_LISTED_GENERIC, SYS_LISTED_METRIC, SYS_LISTED_VENDOR };
 struct sys_hpm_listed {
     char text[160];  /* for SYS_HPM_OPEN */
@@ -234,7 +235,9 @@ struct sys_hpm_listed {
     uint32_t kind;
     uint32_t counters; /* of an event: programmable counters that can count it */
     uint32_t fixed;    /* of an event: 1: it has a counter of its own */
-    uint32_t reserved;
+    /* Groups that there would be more if it were counted, too, beside what is counted now;
+     * SYS_LISTED_NEVER: it cannot. */
+    uint32_t groups;
 };
 
 /* What to sample. hpm/policy/criteria.h defines the form of the text. */

@@ -116,6 +116,14 @@ int counts_turns(const struct process *owner, uint32_t session, struct sys_hpm_t
     return n;
 }
 
+uint32_t counts_groups(const char *name)
+{
+    gate_enter(&sessions_gate);
+    int more = hpm_groups_more(name);
+    gate_leave(&sessions_gate);
+    return more < 0 ? SYS_LISTED_NEVER : (uint32_t)more;
+}
+
 void counts_forget(const struct process *owner)
 {
     gate_enter(&sessions_gate);

@@ -16,6 +16,9 @@ int counts_read(struct process *owner, const struct sys_hpm_read *read, vaddr_t 
  * the number of names, or -ESRCH: no such session of the owner's. Thread context. */
 int counts_turns(const struct process *owner, uint32_t session, struct sys_hpm_turns *turns,
                  struct sys_hpm_turn *turn);
+/* Returns how many groups more there would be if `name` were counted, too; SYS_LISTED_NEVER: it
+ * cannot be beside what is counted now, or there is no memory to find out. Thread context. */
+uint32_t counts_groups(const char *name);
 /* Lets the calling thread, one of the owner's, read the session's counts in user mode
  * (hpm_user_open). Returns the address of its page. -ESRCH: no such session; -ENOTSUP: not on this
  * machine; -ENOMEM. */

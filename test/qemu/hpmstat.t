@@ -63,6 +63,19 @@ result $r "tied events are seen for the same part of the time"
 line "hpm event=exact figures=remote" "with the session the pins go"
 has_cell "hpmstat of=hello" name=DCACHE:REMOTE_L2 interval=exact "... and remote stalls are exact"
 
+# Records for programs.
+records() { # FORMAT
+	echo "hpmstat list=l1d format=$1 ; hpmstat breakdown=1 format=$1 -- hello ; hpmstat format=$1" \
+		"per=machine interval=10 events=LOADS*2,ipc,STORES!,TLB_MISSES -- scoreboard ms=20"
+}
+boot machine=openpower720 timeout=300 -- hpm.slice_cycles=50000 -- \
+	"$(records csv) ; $(records json) ; hpmstat list=l1d format=series"
+line "hpmstat argument=format reason=value" "a list is no series"
+r=0
+python3 test/qemu/hpmstat_check.py "$console" LOADS ipc STORES TLB_MISSES >"$work/off" 2>&1 || r=1
+result $r "csv and json have the same columns, and values within their limits"
+[ $r -eq 0 ] || tail -n 1 "$work/off" | sed 's/^/# /' >&2
+
 boot machine=openpower720 timeout=300 -- -- \
 	hpmstat per=thread interval=10 marks=1 events=cycles,instructions -- scoreboard ms=100 \
 	groups=2 threads=4
@@ -108,6 +121,9 @@ has_cell "hpmstat kind=metric" "name=ipc meaning=.*" unit=instructions_per_cycle
 line "hpmstat kind=own" "... the processor's own"
 has_cell "hpmstat kind=own" name=DCACHE:REMOTE_L2 counters=0,2 \
 	"... and the counters that can count them"
+has_cell "hpmstat kind=own" "name=DCACHE:REMOTE_L2 counters=0,2" groups=[+]0 \
+	"... and the groups that there would be more"
+has_cell "hpmstat kind=metric" name=remote_pct groups=never "... or that it cannot be counted now"
 within "$(cell "hpmstat kind=own" name=DCACHE:REMOTE_L2 name | wc -l)" 2 2 \
 	"list=WORD has what there is of a word in either case"
 within "$(cell "hpmstat kind=own" name=STALL:TLB name | wc -l)" 1 1 "... and nothing else"

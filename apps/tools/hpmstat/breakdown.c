@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/tools/measuring/figures.h"
+#include "apps/tools/measuring/record.h"
 #include "apps/tools/measuring/since.h"
 #include "hpm/events/fit.h"
 #include "apps/tools/hpmstat/hpmstat.h"
@@ -305,13 +306,51 @@ void breakdown_print_series(void)
         print_row(&rows.at[i]);
 }
 
-int breakdown_take(const struct reading *r, bool keep)
+/* ---- Records --------------------------------------------------------------------------------- */
+
+static void record_word(const struct sys_breakdown *b, const char *key, size_t word, uint64_t value)
+{
+    if (is_counted(b, word))
+        record_number(key, value);
+    else
+        record_none(key);
+}
+
+/* All values but times and instructions are cycles. */
+static void record_breakdown(unsigned format, const struct reading *r,
+                             const struct sys_breakdown *b)
+{
+    char key[48];
+
+    values_begin_record(format, "breakdown", r);
+    record_word(b, "cycles", WORD(cycles), b->cycles);
+    record_word(b, "instructions", WORD(instructions), b->instructions);
+    record_word(b, "idle", WORD(idle_cycles), b->idle_cycles);
+    record_number("seen", b->seen_cycles);
+    record_number(is_complete(b) ? "completion" : "rest", not_stalled(b));
+    for (size_t i = 0; i < COUNT(causes); i++)
+        record_word(b, causes[i].key, WORD(stall) + i, b->stall[i]);
+    for (size_t i = 0; i < COUNT(sources); i++) {
+        record_word(b, sources[i].key, WORD(dcache) + i, b->dcache[i]);
+        snprintf(key, sizeof key, "%s_estimated", sources[i].key);
+        if (b->latency[i])
+            record_word(b, key, WORD(served) + i, estimate(b, i));
+        else
+            record_none(key);
+    }
+    record_end();
+}
+
+int breakdown_take(const struct reading *r, unsigned format)
 {
     struct sys_breakdown b;
     int err = read_new(r, &b);
 
-    if (err || keep)
+    if (err || format == FORMAT_SERIES)
         return err ? err : keep_row(r, &b);
-    print_text(r->title, &b);
+    if (format == FORMAT_TEXT)
+        print_text(r->title, &b);
+    else
+        record_breakdown(format, r, &b);
     return 0;
 }

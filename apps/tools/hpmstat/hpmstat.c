@@ -19,19 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/common/args.h"
-#include "apps/tools/measuring/figures.h"
 #include "apps/tools/measuring/program.h"
 #include "apps/tools/hpmstat/hpmstat.h"
 
-enum { VALUES_MAX = 64, THREADS_MAX = 256, NAMES_MAX = 4096 };
-enum { FORMAT_TEXT, FORMAT_SERIES };
+enum { THREADS_MAX = 256, NAMES_MAX = 4096 };
 enum { PER_FAMILY, PER_PROCESS, PER_THREAD, PER_MACHINE };
 
 static const char *events = "";
 static uint64_t interval_ms, run_ms = 1000, round_length;
 static uint64_t breakdown, marks, cpu = CPU_SETSIZE;
 static unsigned per, format;
-static const char *const format_choices[] = {"text", "series", NULL};
+static const char *const format_choices[] = {"text", "series", "csv", "json", NULL};
 static const char *const per_choices[] = {"family", "process", "thread", "machine", NULL};
 static const struct args_entry entries[] = {
     {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 32, NULL,
@@ -48,8 +46,8 @@ static const struct args_entry entries[] = {
     {"interval", ARGS_NUMBER, &interval_ms, 0, 3600000, NULL,
      "milliseconds between printings; 0: at the end only"},
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices,
-     "text, or a series of lines, one for each interval, printed at the end so that printing "
-     "disturbs nothing"},
+     "text; a series of lines, one for each interval, printed at the end so that printing disturbs "
+     "nothing; or csv or json lines for programs"},
     {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
      "1: names each reading in the simulated machine's ground truth"},
     {"cpu", ARGS_NUMBER, &cpu, 0, CPU_SETSIZE, NULL,
@@ -74,194 +72,12 @@ struct run {
     struct program program;
 };
 
-/* ---- Series ---------------------------------------------------------------------------------- */
-
-/* Readings to be printed at the end: the values of all names, for each reading. */
-struct cell {
-    uint64_t count, low, high;
-    uint32_t sure, seen_permille;
-};
-static struct {
-    struct cell *cell; /* [readings][names] */
-    size_t readings, room, names;
-    char name[VALUES_MAX][160];
-} series;
-
-static void keep_reading(const struct sys_hpm_value *values, size_t n)
-{
-    if (series.readings == series.room) {
-        series.room = series.room ? 2 * series.room : 256;
-        series.cell = realloc(series.cell, series.room * n * sizeof *series.cell);
-        if (!series.cell)
-            args_refuse(&table, "interval", "memory", "no memory for a series of %zu readings",
-                        series.room);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const struct sys_hpm_value *v = &values[i];
-        bool metric = v->kind == SYS_VALUE_METRIC;
-        series.cell[series.readings * n + i] =
-            (struct cell){metric ? (uint64_t)v->millionths : v->count, v->low, v->high, v->sure,
-                          v->seen_permille};
-        if (!series.readings)
-            memcpy(series.name[i], v->name, sizeof series.name[i]);
-    }
-    series.names = n;
-    series.readings++;
-}
-
-/* Prints lines SERIES reading name count low high sure seen_permille, with `-` where there is no
- * interval. The last reading is the total. */
-static void print_series(void)
-{
-    for (size_t i = 0; i < series.readings * series.names; i++) {
-        const struct cell *c = &series.cell[i];
-        char number[24] = "total";
-        if (i / series.names + 1 < series.readings)
-            snprintf(number, sizeof number, "%zu", i / series.names);
-        printf("SERIES %s %s %" PRIu64 " ", number, series.name[i % series.names], c->count);
-        if (c->sure == SYS_SURE_INTERVAL)
-            printf("%" PRIu64 " %" PRIu64, c->low, c->high);
-        else
-            printf("- -");
-        printf(" %" PRIu32 " %" PRIu32 "\n", c->sure, c->seen_permille);
-    }
-}
-
-/* ---- Printing -------------------------------------------------------------------------------- */
-
-/* Writes how sure the count is. */
-static const char *describe_sureness(const struct sys_hpm_value *v, char out[2 * FIGURE_MAX])
-{
-    static const char *const fixed[] = {[SYS_SURE_EXACT] = "exact",
-                                        [SYS_SURE_UNSEEN] = "never seen",
-                                        [SYS_SURE_NONE] = "nothing seen"};
-    double half = (double)(v->high - v->low) / 2;
-    char text[FIGURE_MAX];
-
-    if (v->sure != SYS_SURE_INTERVAL)
-        return v->sure < sizeof fixed / sizeof fixed[0] && fixed[v->sure] ? fixed[v->sure]
-                                                                          : "no interval";
-    if (v->count)
-        snprintf(out, 2 * FIGURE_MAX, "+- %.1f %%", half * 100 / (double)v->count);
-    else
-        snprintf(out, 2 * FIGURE_MAX, "at most %s", figure_grouped(v->high, text));
-    return out;
-}
-
-/* Prints a row: a count or metric, how sure it is, the part of the time in which it was seen. */
-static void print_value(const struct sys_hpm_value *v)
-{
-    static const char *const troubles[] = {"", "not counted", "nothing to divide by", "too large"};
-    bool metric = v->kind == SYS_VALUE_METRIC;
-    char text[FIGURE_MAX] = "-", sure[2 * FIGURE_MAX];
-
-    if (!metric)
-        figure_grouped(v->count, text);
-    else if (!v->trouble)
-        snprintf(text, sizeof text, "%.3f", (double)v->millionths / 1e6);
-    printf("  %18s  %-24s  %-14s", text, v->name,
-           metric ? troubles[v->trouble][0] ? troubles[v->trouble] : "-"
-                  : describe_sureness(v, sure));
-    printf("  %3u.%u %%%s%s%s\n", v->seen_permille / 10, v->seen_permille % 10,
-           metric && !v->trouble ? "  " : "", metric && !v->trouble ? v->unit : "",
-           v->fitted ? "  fitted" : "");
-}
-
-/* Prints the accounts that the machine's exact counts are divided into. */
-static void print_accounts(const struct sys_hpm_value *values, int n)
-{
-    static const char *const heading[SYS_ACCOUNTS] = {"threads", "idle", "interrupts",
-                                                      "monitoring"};
-    char text[FIGURE_MAX];
-    bool apart = false, any = false;
-
-    for (int i = 0; i < n; i++) {
-        any |= values[i].sure == SYS_SURE_EXACT;
-        apart |= values[i].part[SYS_ACCOUNT_INTERRUPTS] || values[i].part[SYS_ACCOUNT_MONITORING];
-    }
-    unsigned accounts = apart ? SYS_ACCOUNTS : SYS_ACCOUNT_INTERRUPTS;
-    if (!any)
-        return;
-    printf("hpmstat: accounts=%u: parts of what is exact%s\n", accounts,
-           apart ? "" : "; interrupts and monitoring are among them without hpm.accounts=on");
-    for (unsigned a = 0; a < accounts; a++)
-        printf("  %18s", heading[a]);
-    printf("  of\n");
-    for (int i = 0; i < n; i++) {
-        if (values[i].kind != SYS_VALUE_COUNT || values[i].sure != SYS_SURE_EXACT)
-            continue;
-        for (unsigned a = 0; a < accounts; a++)
-            printf("  %18s", figure_grouped(values[i].part[a], text));
-        printf("  %s\n", values[i].name);
-    }
-}
-
-static const char *describe_turn(const struct sys_hpm_turn *t, char out[FIGURE_MAX])
-{
-    if (t->pinned)
-        return "pinned";
-    if (!t->tied)
-        return "-";
-    snprintf(out, FIGURE_MAX, "tied %" PRIu32, t->tied);
-    return out;
-}
-
-static struct {
-    struct sys_hpm_turns all;
-    struct sys_hpm_turn of[VALUES_MAX];
-    bool wanted;
-} turns;
-
-/* Prints what has become of weights, pins, braces and a round, above the first values, so that
- * printing is not counted. */
-static void print_turns(const struct sys_hpm_value *values, int n)
-{
-    const struct sys_hpm_turns *all = &turns.all;
-    char text[FIGURE_MAX];
-
-    if (!turns.wanted)
-        return;
-    turns.wanted = false;
-    printf("hpmstat: groups=%" PRIu32 " slices=%" PRIu32 " passes=%" PRIu32 " slice=%" PRIu64
-           " pass=%" PRIu64 " round=%" PRIu64 " unit=%s remote=%s: how what is counted takes "
-           "turns%s\n  %8s  %6s  %-8s  %s\n",
-           all->groups, all->slices, all->passes, all->slice, all->pass, all->round,
-           all->by_instructions ? "instructions" : "cycles", all->scaled ? "scaled" : "kept",
-           all->scaled
-               ? "; pinned events have taken the counters of remote-cache stalls, which are "
-                 "estimates now"
-               : "",
-           "turns", "weight", "as", "name");
-    for (int i = 0; i < n && i < VALUES_MAX; i++)
-        printf("  %6.1f %%  %6" PRIu32 "  %-8s  %s\n", 100.0 * turns.of[i].slices / all->slices,
-               turns.of[i].weight, describe_turn(&turns.of[i], text), values[i].name);
-}
-
-static int take_values(const struct reading *r)
-{
-    static struct sys_hpm_value values[VALUES_MAX];
-    int n = hpm_values(&r->what, values, VALUES_MAX);
-
-    if (n < 0)
-        return n;
-    if (format == FORMAT_SERIES) {
-        keep_reading(values, (size_t)(n < VALUES_MAX ? n : VALUES_MAX));
-        return 0;
-    }
-    print_turns(values, n);
-    printf("hpmstat: %s\n  %18s  %-24s  %-14s  %s\n", r->title, "value", "name", "interval",
-           "   seen");
-    for (int i = 0; i < n && i < VALUES_MAX; i++)
-        print_value(&values[i]);
-    if (r->what.scope == SYS_SCOPE_MACHINE)
-        print_accounts(values, n < VALUES_MAX ? n : VALUES_MAX);
-    return 0;
-}
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* Takes a reading; skips a process or thread that has ended. */
 static void take_reading(const struct reading *r)
 {
-    int err = breakdown ? breakdown_take(r, format == FORMAT_SERIES) : take_values(r);
+    int err = breakdown ? breakdown_take(r, format) : values_take(r, format);
 
     if (err && err != -ESRCH)
         printf("hpmstat: %s reason=%s: cannot be read: %s\n", r->title, args_reason(err),
@@ -328,7 +144,7 @@ static void open_or_exit(struct run *run, const char *names)
         args_refuse(&table, "events", args_reason(run->session), "%s: %s", names,
                     why[0] ? why : strerror(-run->session));
     if (round_length || strpbrk(text, "*!{") || strstr(text, "round="))
-        turns.wanted = hpm_turns(run->session, &turns.all, turns.of, VALUES_MAX) >= 0;
+        values_tell_turns(run->session);
 }
 
 /* Tries each name alone first, to find those that this machine has. */
@@ -406,13 +222,30 @@ static void begin_counting(struct run *run)
         hpm_mark("reading");
 }
 
+/* Returns the format that a list is to have: hpmstat list[=WORD] [format=csv]. */
+static unsigned list_format(int argc, char **argv)
+{
+    unsigned f = 0;
+
+    if (argc == 2)
+        return FORMAT_TEXT;
+    if (argc > 3 || strncmp(argv[2], "format=", 7) != 0)
+        args_refuse(&table, "list", "value", "behind list= there is nothing but format=");
+    while (format_choices[f] && strcmp(format_choices[f], argv[2] + 7) != 0)
+        f++;
+    if (!format_choices[f] || f == FORMAT_SERIES)
+        args_refuse(&table, "format", "value", "'%s' is no format of a list; use text, csv or json",
+                    argv[2] + 7);
+    return f;
+}
+
 int main(int argc, char **argv)
 {
     struct run run = {0};
     char when[48];
 
-    if (argc == 2 && (!strcmp(argv[1], "list") || !strncmp(argv[1], "list=", 5)))
-        return list_print(argv[1][4] ? argv[1] + 5 : "");
+    if (argc >= 2 && (!strcmp(argv[1], "list") || !strncmp(argv[1], "list=", 5)))
+        return list_print(argv[1][4] ? argv[1] + 5 : "", list_format(argc, argv));
 
     int program = program_parse_or_exit(&table, argc, argv);
     if (program == argc && per != PER_MACHINE)
@@ -434,7 +267,7 @@ int main(int argc, char **argv)
     double now_ms = program_ms(&run.program);
     snprintf(when, sizeof when, "ms=%.1f", now_ms);
     take_all(&run, when, now_ms, true);
-    print_series();
+    values_print_series();
     breakdown_print_series();
     if (run.session)
         hpm_close(run.session);

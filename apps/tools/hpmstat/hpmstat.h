@@ -11,15 +11,27 @@ struct reading {
     struct sys_hpm_read what;
 };
 
+enum { VALUES_MAX = 64 };
+enum { FORMAT_TEXT, FORMAT_SERIES, FORMAT_CSV, FORMAT_JSON };
+
+/* values.c: has the turns of the session's names printed with the first values. */
+void values_tell_turns(int session);
+/* Prints the values of a session, or keeps them for a series. Returns 0; -ESRCH: the process or
+ * thread has ended; -ENOMEM. */
+int values_take(const struct reading *r, unsigned format);
+void values_print_series(void);
+/* Begins a record, in csv or json, with the columns that say of what and when a reading is. */
+void values_begin_record(unsigned format, const char *kind, const struct reading *r);
+
 /* breakdown.c: starts counting where the machine's cycles go. Returns false if there are no
  * counters. */
 bool breakdown_begin(void);
 /* Prints where cycles went, or keeps it for a series. Returns 0; -ESRCH: the process or thread has
  * ended; -ENOMEM. */
-int breakdown_take(const struct reading *r, bool keep);
+int breakdown_take(const struct reading *r, unsigned format);
 /* Prints a line for each reading that was kept. */
 void breakdown_print_series(void);
 
-/* list.c: prints the events and metrics of this machine that have `word` in name or description.
- * Returns the exit status: 1 if there are none. */
-int list_print(const char *word);
+/* list.c: prints, not as a series, the events and metrics of this machine that have `word` in name
+ * or description. Returns the exit status: 1 if there are none. */
+int list_print(const char *word, unsigned format);

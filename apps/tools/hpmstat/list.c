@@ -6,6 +6,7 @@
 #include <string.h>
 #include "apps/common/args.h"
 #include "apps/tools/hpmstat/hpmstat.h"
+#include "apps/tools/measuring/record.h"
 
 /* Returns whether `word` is in the text, ignoring case. */
 static bool has_word(const char *text, const char *word)
@@ -43,29 +44,61 @@ static void print_heading(uint32_t kind)
         [SYS_LISTED_METRIC] = "kind=metric: metrics",
         [SYS_LISTED_VENDOR] = "kind=own: events of this processor"};
 
-    printf("hpmstat: %s\n  %-32s  %-28s", heading[kind], "name",
-           kind == SYS_LISTED_METRIC ? "unit" : "counters");
+    printf("hpmstat: %s\n  %-32s  %-28s  %-6s", heading[kind], "name",
+           kind == SYS_LISTED_METRIC ? "unit" : "counters", "groups");
     if (kind != SYS_LISTED_VENDOR)
         printf("  %s%s", kind == SYS_LISTED_GENERIC ? "here                        " : "",
                "meaning");
     printf("\n");
 }
 
+/* Writes how many groups more there would be, beside what is counted now. */
+static const char *describe_groups(const struct sys_hpm_listed *l, char out[16])
+{
+    if (l->groups == SYS_LISTED_NEVER)
+        return "never";
+    snprintf(out, 16, "+%" PRIu32, l->groups);
+    return out;
+}
+
 static void print_listed(const struct sys_hpm_listed *l)
 {
+    char counters[128], groups[16];
+
+    describe_counters(l, counters, sizeof counters);
+    printf("  %-32s  %-28s  %-6s", l->text, l->kind == SYS_LISTED_METRIC ? l->unit : counters,
+           describe_groups(l, groups));
+    if (l->kind == SYS_LISTED_METRIC)
+        printf("  %s", l->about);
+    else if (l->kind == SYS_LISTED_GENERIC)
+        printf("  %-26s  %s", l->means, l->about);
+    printf("\n");
+}
+
+static void record_listed(enum record_format as, const struct sys_hpm_listed *l)
+{
+    static const char *const kinds[] = {[SYS_LISTED_GENERIC] = "generic",
+                                        [SYS_LISTED_METRIC] = "metric",
+                                        [SYS_LISTED_VENDOR] = "own"};
     char counters[128];
 
     describe_counters(l, counters, sizeof counters);
-    printf("  %-32s  ", l->text);
-    if (l->kind == SYS_LISTED_METRIC)
-        printf("%-28s  %s\n", l->unit, l->about);
-    else if (l->kind == SYS_LISTED_GENERIC)
-        printf("%-28s  %-26s  %s\n", counters, l->means, l->about);
+    record_begin(as, "hpmstat", "listed");
+    record_text("name", l->text);
+    record_text("kind", kinds[l->kind]);
+    record_text("event", l->means);
+    record_text("counters", counters);
+    record_number("fixed", l->fixed);
+    if (l->groups == SYS_LISTED_NEVER)
+        record_none("groups");
     else
-        printf("%s\n", counters);
+        record_number("groups", l->groups);
+    record_text("unit", l->unit);
+    record_text("about", l->about);
+    record_end();
 }
 
-int list_print(const char *word)
+int list_print(const char *word, unsigned format)
 {
     struct sys_hpm_listed l;
     uint32_t cursor = 0, kind = SYS_LISTED_VENDOR + 1, found = 0;
@@ -74,11 +107,15 @@ int list_print(const char *word)
     while (!(err = hpm_list(&cursor, &l))) {
         if (!has_word(l.text, word) && !has_word(l.about, word) && !has_word(l.means, word))
             continue;
+        found++;
+        if (format != FORMAT_TEXT) {
+            record_listed(format == FORMAT_CSV ? RECORD_CSV : RECORD_JSON, &l);
+            continue;
+        }
         if (l.kind != kind)
             print_heading(l.kind);
         kind = l.kind;
         print_listed(&l);
-        found++;
     }
     if (err == -ENOENT && !found)
         printf("hpmstat: argument=list reason=unknown: no event or metric of this machine has '%s' "

@@ -97,6 +97,7 @@ int64_t vigil_hpm_list(const struct call *c)
     if (!err) {
         work->to = (struct sys_hpm_listed){
             .kind = work->from.kind, .counters = work->from.counters, .fixed = work->from.fixed};
+        work->to.groups = counts_groups(work->from.text);
         put_text(work->to.text, sizeof(work->to.text), work->from.text);
         put_text(work->to.means, sizeof(work->to.means), work->from.means);
         put_text(work->to.about, sizeof(work->to.about), work->from.about);

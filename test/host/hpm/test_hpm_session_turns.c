@@ -243,6 +243,31 @@ static void impossible_pins_are_refused_by_name(void **state)
     assert_true(stalls_are_pinned());
 }
 
+/* On the four counters of the model, of which the stalls for remote caches take two. */
+static void how_many_groups_more_is_known_before(void **state)
+{
+    static const char *const names[] = {"LOADS", "LOADS:u,LOADS:k", "cycles",
+                                        "LOADS:u,STORES:u,MISPREDICTS:u,TLB_MISSES:u"};
+    uint32_t generation = hpm_state.plan->mux.generation;
+    unsigned frames = double_frames(), differ = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
+        unsigned before = hpm_state.plan->mux.rounds.groups;
+        int more = hpm_groups_more(names[i]);
+        assert_int_equal(double_frames(), frames);
+        struct hpm_session *s = open_names(names[i]);
+        assert_int_equal(hpm_state.plan->mux.rounds.groups, before + (unsigned)more);
+        differ += more != 0;
+        hpm_session_close(s);
+    }
+    assert_in_range(differ, 1, ARRAY_SIZE(names) - 1);
+    assert_int_equal(hpm_groups_more("remote_pct"), -ENOSPC);
+    assert_int_equal(hpm_groups_more("LOADZ"), -ENOENT);
+    assert_int_equal(hpm_state.plan->mux.generation, generation + 2 * ARRAY_SIZE(names));
+    assert_int_equal(double_frames(), frames);
+}
+
 /* Both were counted in the same cycles, all the time, whatever else is counted. */
 static void tied_events_are_counted_in_the_same_slices(void **state)
 {
@@ -276,6 +301,7 @@ int main(void)
         TEST(the_shortest_round_rules),
         TEST(pinned_events_are_exact_and_outrank_the_breakdowns),
         TEST(impossible_pins_are_refused_by_name),
+        TEST(how_many_groups_more_is_known_before),
         TEST(tied_events_are_counted_in_the_same_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
