@@ -86,6 +86,7 @@ struct process {
     uint8_t death_signal;
     bool no_new_privs;
     uint32_t personality;
+    uint32_t groups;       /* [A] beside its own, all of which are its own: setgroups(2) */
     int16_t oom_score_adj; /* as it was written to /proc; no end of a process depends on it */
     struct capabilities capabilities; /* written by the process itself */
     uint64_t past_run_ns;             /* [P] of threads that are gone: time on a CPU */

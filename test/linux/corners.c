@@ -86,6 +86,11 @@ static void be_root(void)
     check(!setreuid((uid_t)-1, 0) && !setresgid(0, (gid_t)-1, 0), "... or stay as it is");
     check(setuid((uid_t)-1) && errno == EINVAL, "-1 is no user");
     check(!setgroups(0, NULL) && !getgroups(0, NULL), "no further groups");
+    gid_t groups[3] = {0}, got[3] = {5, 5, 5};
+    check(!setgroups(2, groups) && getgroups(0, NULL) == 2, "its own group, twice");
+    check(getgroups(3, got) == 2 && !got[0] && !got[1] && got[2] == 5, "... is told");
+    check(getgroups(1, got) == -1 && errno == EINVAL, "... where there is room");
+    check(!setgroups(0, NULL), "... and none again");
     check(setgroups(1 << 20, NULL) && errno == EINVAL, "too many groups");
     check(setgroups(1, (gid_t *)8) && errno == EFAULT, "groups where nothing is");
 }

@@ -127,6 +127,8 @@ static void test_allocate(void)
           "without it, the file grows");
     check(fails(fallocate(fd, FALLOC_FL_PUNCH_HOLE, 0, page), EOPNOTSUPP),
           "a hole wants KEEP_SIZE");
+    check(fails(fallocate(fd, FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_KEEP_SIZE, 0, page), EINVAL),
+          "flags that do not go together: EINVAL");
     check(fails(fallocate(fd, 0, 0, 0), EINVAL), "no bytes: EINVAL");
     check(fails(fallocate(fd, 0, -1, 1), EINVAL), "a negative offset: EINVAL");
     check(fails(fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, 0, page), EOPNOTSUPP), "no collapsing");

@@ -571,7 +571,26 @@ int64_t sys_ftruncate(const struct call *c)
     return result;
 }
 
-#define FALLOC_FL_PUNCHED (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
+/* What fallocate(2) can be asked for, and what of it is done. */
+#define FALLOC_DONE (FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE)
+#define FALLOC_ALL \
+    (FALLOC_DONE | FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE | FALLOC_FL_UNSHARE_RANGE)
+
+/* Returns 0, -EOPNOTSUPP or -EINVAL: the flags do not go together. */
+static int check_mode(uint64_t mode)
+{
+    const uint64_t holes = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE,
+                   alone = FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE;
+
+    if (mode & ~(uint64_t)FALLOC_ALL || (mode & holes) == holes ||
+        ((mode & FALLOC_FL_PUNCH_HOLE) && !(mode & FALLOC_FL_KEEP_SIZE)))
+        return -EOPNOTSUPP;
+    return (mode & alone && !is_pow2(mode)) ||
+                   (mode & FALLOC_FL_UNSHARE_RANGE &&
+                    mode & ~(uint64_t)(FALLOC_FL_UNSHARE_RANGE | FALLOC_FL_KEEP_SIZE))
+               ? -EINVAL
+               : 0;
+}
 
 /* Memory is taken when a file is written: a longer file has a hole. */
 static int allocate(struct vnode *v, uint64_t mode, uint64_t at, uint64_t n)
@@ -595,9 +614,8 @@ int64_t sys_fallocate(const struct call *c)
         return -EBADF;
     if ((int64_t)c->a[2] < 0 || (int64_t)c->a[3] <= 0)
         result = -EINVAL;
-    else if (mode & ~(uint64_t)FALLOC_FL_KEEP_SIZE && mode != FALLOC_FL_PUNCHED &&
-             (mode & ~(uint64_t)FALLOC_FL_KEEP_SIZE) != FALLOC_FL_ZERO_RANGE)
-        result = -EOPNOTSUPP;
+    else if (check_mode(mode))
+        result = check_mode(mode);
     else if ((f->flags & O_ACCMODE) == O_RDONLY)
         result = -EBADF;
     else if (f->v->ops->stream)
@@ -606,6 +624,8 @@ int64_t sys_fallocate(const struct call *c)
         result = vnode_is(f->v, S_IFDIR) ? -EISDIR : -ENODEV;
     else if (__builtin_add_overflow(c->a[2], c->a[3], &end) || end > INT64_MAX)
         result = -EFBIG;
+    else if (mode & ~(uint64_t)FALLOC_DONE)
+        result = -EOPNOTSUPP;
     if (!result && !(mode & FALLOC_FL_KEEP_SIZE))
         result = size_check(c, f->v, end);
     if (!result)

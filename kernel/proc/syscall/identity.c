@@ -82,10 +82,19 @@ int64_t sys_setresuid(const struct call *c)
 
 int64_t sys_getgroups(const struct call *c)
 {
-    return (int32_t)c->a[0] < 0 ? -EINVAL : 0;
+    const uint32_t group = (uint32_t)proc_user,
+                   n = __atomic_load_n(&c->p->groups, __ATOMIC_RELAXED);
+    uint32_t room = (uint32_t)c->a[0];
+
+    if ((int32_t)room < 0 || (room && room < n))
+        return -EINVAL;
+    for (uint32_t i = 0; room && i < n; i++)
+        if (arch_copy_to_user(c->a[1] + i * sizeof(group), &group, sizeof(group)))
+            return -EFAULT;
+    return n;
 }
 
-/* Of the groups beside its own a process has none; it may name its own. */
+/* Of groups beside its own a process has none; it may name its own as often as it likes. */
 int64_t sys_setgroups(const struct call *c)
 {
     uint32_t n = (uint32_t)c->a[0], group = 0;
@@ -95,9 +104,10 @@ int64_t sys_setgroups(const struct call *c)
     for (uint32_t i = 0; i < n; i++) {
         if (arch_copy_from_user(&group, c->a[1] + i * sizeof(group), sizeof(group)))
             return -EFAULT;
-        if (group)
+        if (group != proc_user)
             return group == UINT32_MAX ? -EINVAL : -EPERM;
     }
+    __atomic_store_n(&c->p->groups, n, __ATOMIC_RELAXED);
     return 0;
 }
 

@@ -169,11 +169,13 @@ int64_t sys_connect(const struct call *c)
     struct file *f;
     int err = socket_find(c, c->a[0], &f, &s);
 
-    if (err)
+    if (err && err != -ENOTSOCK)
         return err;
+    int bad = socket_take_address(&a, c->a[1], (int)c->a[2]); /* it is told first, as by Linux */
+    if (err)
+        return bad ?: err;
     socket_called_by(c, &by);
-    err = socket_take_address(&a, c->a[1], (int)c->a[2])
-              ?: s->ops->connect(s, &a, socket_nonblocking(f), &by);
+    err = bad ?: s->ops->connect(s, &a, socket_nonblocking(f), &by);
     file_put(f);
     return err;
 }

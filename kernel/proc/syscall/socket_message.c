@@ -129,12 +129,20 @@ static int64_t send_header(const struct call *c, struct file *f, struct socket *
     return result;
 }
 
+/* Returns -EINVAL for a flag that is Linux's own, of calls by 32-bit programs, else 0. */
+static int of_kernels(uint64_t flags)
+{
+    const uint32_t compat = 0x80000000; /* MSG_CMSG_COMPAT */
+
+    return flags & compat ? -EINVAL : 0;
+}
+
 int64_t sys_sendmsg(const struct call *c)
 {
     struct socket *s;
     struct file *f;
     bool cut;
-    int err = socket_find(c, c->a[0], &f, &s);
+    int err = of_kernels(c->a[2]) ?: socket_find(c, c->a[0], &f, &s);
 
     if (err)
         return err;
@@ -149,7 +157,7 @@ int64_t sys_sendmmsg(const struct call *c)
     struct socket *s;
     struct file *f;
     bool cut = false;
-    int64_t result = socket_find(c, c->a[0], &f, &s);
+    int64_t result = of_kernels(c->a[3]) ?: socket_find(c, c->a[0], &f, &s);
 
     if (result)
         return result;
@@ -290,7 +298,7 @@ int64_t sys_recvmsg(const struct call *c)
 {
     struct socket *s;
     struct file *f;
-    int err = socket_find(c, c->a[0], &f, &s);
+    int err = of_kernels(c->a[2]) ?: socket_find(c, c->a[0], &f, &s);
 
     if (err)
         return err;
@@ -362,7 +370,7 @@ int64_t sys_recvmmsg(const struct call *c)
         return err;
     if (c->a[4])
         deadline_ns = deadline_after(ns);
-    err = socket_find(c, c->a[0], &f, &s);
+    err = of_kernels(c->a[3]) ?: socket_find(c, c->a[0], &f, &s);
     if (err)
         return err;
     int64_t got = receive_many(c, f, s, (uint32_t)c->a[2], deadline_ns);
