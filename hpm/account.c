@@ -200,6 +200,7 @@ static void mark_here(struct hpm_cpu *hpm, const void *pc)
     hpm->profiler.time = arch_ticks_near();
     hpm->profiler.pc = (vaddr_t)pc;
     hpm->profiler.user = false;
+    hpm->profiler.frame = NULL;
 }
 
 void account_row(struct hpm_cpu *hpm, enum stretch_end end, enum row row)

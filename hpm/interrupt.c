@@ -34,6 +34,7 @@ HOT_CODE void hpm_interrupt(struct arch_frame *frame)
     unsigned why = hpm_state.ops->interrupted();
     hpm->profiler.pc = arch_frame_pc(frame);
     hpm->profiler.user = arch_frame_user(frame);
+    hpm->profiler.frame = frame;
     bool accounts = __builtin_expect(hpm_accounts != 0, 0);
     bool turned = accounts && why == PMU_SLICE; /* one reading ends the stretch and the slice */
     enum row before = hpm->row;

@@ -7,6 +7,7 @@
  * Accesses are recorded by the hardware itself (access.c), for a handle of each criterion, whose
  * samples come to the profile's rings as well.
  */
+#include "hpm/chain.h"
 #include "hpm/count.h"
 #include "hpm/hpm.h"
 #include "hpm/profile.h"
@@ -245,6 +246,24 @@ static int begin_profile(struct hpm_profile *p, char *err, size_t err_size)
     return 0;
 }
 
+static void free_rings(struct hpm_profile *p)
+{
+    for (unsigned i = 0; i < cpu_count(); i++) {
+        chains_free(p->ring[i].chains);
+        p->ring[i].chains = NULL;
+    }
+    rings_free(p->ring);
+}
+
+static int make_chains(struct hpm_profile *p)
+{
+    int error = 0;
+
+    for (unsigned i = 0; i < cpu_count() && !error; i++)
+        error = chains_make(&p->ring[i].chains);
+    return error;
+}
+
 static int prepare_profile(struct hpm_profile *p, const struct hpm_profiling *what, char *err,
                            size_t err_size)
 {
@@ -262,9 +281,13 @@ static int prepare_profile(struct hpm_profile *p, const struct hpm_profiling *wh
     profile_windows_begin(p);
     for (unsigned i = 0; i < p->criteria.count; i++)
         begin_period(p, i);
-    return rings_make(p->ring)
-               ? say_error(err, err_size, "no memory for samples: lower hpm.samples", -ENOMEM)
-               : 0;
+    if (rings_make(p->ring))
+        return say_error(err, err_size, "no memory for samples: lower hpm.samples", -ENOMEM);
+    if (what->chains && make_chains(p)) {
+        free_rings(p);
+        return say_error(err, err_size, "no memory for chains of calls", -ENOMEM);
+    }
+    return 0;
 }
 
 int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out, char *err,
@@ -288,7 +311,7 @@ int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out,
     if (!error) {
         error = begin_profile(p, err, err_size);
         if (error)
-            rings_free(p->ring);
+            free_rings(p);
     }
     if (error) {
         frame_free(pa, order_of(sizeof *p));
@@ -312,7 +335,7 @@ void hpm_profile_close(struct hpm_profile *p)
     for (unsigned i = 0; i < p->criteria.count; i++)
         if (!profile_is_access(p, i))
             profile_slot(p, i)->used = false;
-    rings_free(p->ring);
+    free_rings(p);
     frame_free(virt_to_phys(p), order_of(sizeof *p));
 }
 
@@ -358,6 +381,15 @@ static size_t take_from(struct hpm_profile *p, struct sample_ring *ring, struct 
             take_row(p, ring_at(ring, done), MIN(n - done, ring_in_row(ring, done)), out + done);
     ring_taken(ring, n);
     return n;
+}
+
+unsigned hpm_profile_chain(const struct hpm_profile *p, uint32_t chain, uint64_t *out, unsigned max)
+{
+    uint32_t cpu = chain >> CHAIN_NUMBER;
+
+    if (cpu >= cpu_count() || !p->ring[cpu].chains)
+        return 0;
+    return chain_read(p->ring[cpu].chains, chain & ((1u << CHAIN_NUMBER) - 1), out, max);
 }
 
 void hpm_profiles_flush(void)

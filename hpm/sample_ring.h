@@ -4,11 +4,14 @@
 #pragma once
 #include "hpm/policy/sample.h"
 
+struct chain_table;
 struct sample_ring {
     struct hpm_sample *slots;
     uint64_t size; /* power of two */
     uint64_t head; /* samples ever stored; the producer's */
     uint64_t tail; /* samples ever taken; the consumer's */
+    /* Of the samples' calls, the producer's; NULL: they are not wanted. */
+    struct chain_table *chains;
 } ALIGNED(CACHE_LINE);
 
 static inline bool ring_full(const struct sample_ring *r)

@@ -49,6 +49,7 @@ struct hpm_profiling {
      * 1..10^6. */
     uint32_t rate;
     uint32_t permille; /* limit of its cost, in thousandths of the busy CPUs' cycles; 1..1000 */
+    bool chains;       /* samples taken by interrupts have the chain of calls that led there */
 };
 /*
  * Opens a profile. Returns 0, or with the reason in `err`:
@@ -71,6 +72,10 @@ void hpm_profiles_flush(void);
 /* Ends a window: adapts the periods to the samples it brought. Thread context, one caller at a
  * time. */
 void hpm_profile_window(struct hpm_profile *p);
+/* Copies up to `max` addresses of a sample's chain, the innermost first. Returns the number that it
+ * has; 0: there is no such chain. Thread context. */
+unsigned hpm_profile_chain(const struct hpm_profile *p, uint32_t chain, uint64_t *out,
+                           unsigned max);
 unsigned hpm_profile_criteria(const struct hpm_profile *p);
 const char *hpm_profile_criterion(const struct hpm_profile *p, unsigned criterion);
 /* Why a period is longer than asked for: sampling would cost more than its limit, or there was a

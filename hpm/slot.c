@@ -1,4 +1,5 @@
 /* Each CPU's part of sampling; see slot.h. */
+#include "hpm/chain.h"
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "hpm/policy/period.h"
@@ -86,7 +87,8 @@ static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profile
     at->walk = 0;
     at->samplers = 0;
     at->atomic = at->modified = false;
-    memset(at->reserved, 0, sizeof at->reserved);
+    at->reserved = 0;
+    at->chain = ring->chains ? chain_here(ring->chains, hpm->profiler.frame, at->cpu) : 0;
     if (telling)
         trace_sample(s, at);
     ring_commit(ring, 1);
@@ -331,6 +333,7 @@ static void begin_taking(struct hpm_cpu *hpm, const struct arch_frame *frame)
     hpm->profiler.time = arch_ticks();
     hpm->profiler.pc = arch_frame_pc(frame);
     hpm->profiler.user = arch_frame_user(frame);
+    hpm->profiler.frame = frame;
 }
 
 static void charge_taking(struct hpm_cpu *hpm)

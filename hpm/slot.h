@@ -38,6 +38,7 @@ extern uint32_t profile_timed;
 struct profiler {
     uint64_t time; /* with pc and user: of the sample that is found to be due now */
     vaddr_t pc;
+    const struct arch_frame *frame; /* what was interrupted; NULL: the sample is found otherwise */
     bool user;
     uint8_t armed;    /* bit c: counter c is armed */
     uint8_t held;     /* bit c: counter c would be armed if there were no storm */

@@ -21,8 +21,9 @@ PAGE = 4096
 FAR = 1 << 32  # so far behind a program's code lies no more of it
 
 # What a sample has: PERF_SAMPLE_* of the kernel's include/uapi/linux/perf_event.h, as all below.
-IP, TID, TIME, ADDR, CPU, PERIOD, WEIGHT, DATA_SRC, IDENTIFIER, PHYS_ADDR = (
-    1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 7, 1 << 8, 1 << 14, 1 << 15, 1 << 16, 1 << 19)
+IP, TID, TIME, ADDR, CALLCHAIN, CPU, PERIOD, WEIGHT, DATA_SRC, IDENTIFIER, PHYS_ADDR = (
+    1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 5, 1 << 7, 1 << 8, 1 << 14, 1 << 15, 1 << 16, 1 << 19)
+CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512  # what follows in a chain
 PLAIN = IDENTIFIER | IP | TID | TIME | CPU | PERIOD
 ACCESS = PLAIN | ADDR | WEIGHT | DATA_SRC | PHYS_ADDR
 
@@ -100,11 +101,13 @@ class Recording:
         self.samples.append(sample)
 
 
-def sample_of_line(w):
+def sample_of_line(w, chains):
     """SAMPLE ns cpu pid tid program criterion period mode pc function file; of an access also data
-    region kind latency source walk physical flags."""
+    region kind latency source walk physical flags; of a sample with a chain also chain=number."""
     s = {"time": int(w[1]), "cpu": int(w[2]), "pid": int(w[3]), "tid": int(w[4]),
          "criterion": w[6], "period": int(w[7]), "user": w[8] == "user", "pc": int(w[9], 16)}
+    if w[-1].startswith("chain="):
+        s["chain"] = chains.get(w.pop()[6:], [])
     if len(w) == 20:
         s["access"] = {"data": int(w[12], 16), "kind": w[14], "latency": int(w[15]),
                        "source": w[16], "walk": int(w[17]), "phys": int(w[18], 16),
@@ -113,15 +116,17 @@ def sample_of_line(w):
 
 
 def from_console(path):
-    r = Recording()
+    r, chains = Recording(), {}  # chains: of the present recording, by number
     with open(path, errors="replace") as lines:
         for line in lines:
             w = line.split()
             if not w:
                 continue
-            if w[0] == "SAMPLE" and len(w) in (12, 20):
+            if w[0] == "SAMPLE" and len(w) in (12, 13, 20):
                 r.programs.setdefault(int(w[3]), w[5])
-                r.add(sample_of_line(w))
+                r.add(sample_of_line(w, chains))
+            elif w[0] == "CHAIN":
+                chains[w[1]] = [int(address, 16) for address in w[2:]]
             elif w[0] == "REGION" and len(w) == 5:
                 r.regions.append((int(w[1]), int(w[2], 16), int(w[3], 16), w[4]))
             elif w[0] == "CHIPS":
@@ -231,12 +236,27 @@ def mmap2(pid, misc, address, size, offset, name, prot):
                   + name.encode() + b"\0")
 
 
-def sample_record(s, number):
+def chain_of(addresses):
+    """Returns the body's part of a chain. A word in front of its first address of each mode says
+    which mode it is."""
+    words, mode = [], None
+    for address in addresses:
+        context = CONTEXT_KERNEL if address >> 63 else CONTEXT_USER
+        if context != mode:
+            words.append(context)
+            mode = context
+        words.append(address)
+    return struct.pack(f"<Q{len(words)}Q", len(words), *words)
+
+
+def sample_record(s, number, chains):
     body = struct.pack("<QQIIQ", number + 1, s["pc"], s["pid"], s["tid"], s["time"])
     access = s.get("access")
     if access:
         body += struct.pack("<Q", access["data"])
     body += struct.pack("<IIQ", s["cpu"], 0, s["period"])
+    if chains:
+        body += chain_of(s.get("chain") or [s["pc"]])
     if access:
         body += struct.pack("<QQQ", access["latency"] + access["walk"], data_source(access),
                             access["phys"])
@@ -257,14 +277,19 @@ def data_of(r, code):
         if tid:
             out.append(comm(pid, tid, r.threads.get((pid, tid)) or r.programs.get(pid, "?")))
     numbers = {name: i for i, name in enumerate(r.criteria)}
-    out += [sample_record(s, numbers[s["criterion"]])
+    chained = criteria_with(r, "chain")
+    out += [sample_record(s, numbers[s["criterion"]], s["criterion"] in chained)
             for s in sorted(r.samples, key=lambda s: s["time"])]
     return b"".join(out)
 
 
-def attr(number, access):
-    head = struct.pack("<IIQQQQQ", TYPE_RAW, ATTR_BYTES, number, 1, ACCESS if access else PLAIN, 0,
-                       ATTR_FLAGS)
+def criteria_with(r, what):
+    return {s["criterion"] for s in r.samples if what in s}
+
+
+def attr(number, access, chains):
+    kind = (ACCESS if access else PLAIN) | (CALLCHAIN if chains else 0)
+    head = struct.pack("<IIQQQQQ", TYPE_RAW, ATTR_BYTES, number, 1, kind, 0, ATTR_FLAGS)
     return head + bytes(ATTR_BYTES - len(head))
 
 
@@ -295,8 +320,8 @@ def features_of(r, code, attrs):
 
 def perf_data(r, code):
     """Returns the file: header, ids, attributes, data, and behind them the features' table."""
-    accesses = {s["criterion"] for s in r.samples if "access" in s}
-    attrs = [attr(i, name in accesses) for i, name in enumerate(r.criteria)]
+    accesses, chained = criteria_with(r, "access"), criteria_with(r, "chain")
+    attrs = [attr(i, name in accesses, name in chained) for i, name in enumerate(r.criteria)]
     ids = b"".join(struct.pack("<Q", i + 1) for i in range(len(attrs)))
     table = b"".join(a + struct.pack("<QQ", HEADER_BYTES + 8 * i, 8) for i, a in enumerate(attrs))
     data = data_of(r, code)

@@ -92,11 +92,21 @@ int hpm_count_read(int session, unsigned i, uint64_t *count)
 int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why,
                  size_t size)
 {
-    struct sys_profiling what = {(uint64_t)criteria, pid, rate, permille, 0};
+    struct sys_profiling what = {(uint64_t)criteria, pid, rate, permille, SYS_CHAINS_NONE};
 
+    return samples_open_chains(&what, why, size);
+}
+
+int samples_open_chains(const struct sys_profiling *what, char *why, size_t size)
+{
     if (size)
         why[0] = '\0';
-    return say_missing(syscall3(SYS_SAMPLE_OPEN, &what, why, size), why, size);
+    return say_missing(syscall3(SYS_SAMPLE_OPEN, what, why, size), why, size);
+}
+
+int samples_chain(int session, uint32_t chain, uint64_t *out, size_t room)
+{
+    return (int)syscall4(SYS_SAMPLE_CHAIN, session, chain, out, room * sizeof *out);
 }
 
 int samples_take(int session, struct sys_sample *out, size_t room)

@@ -70,6 +70,12 @@ int hpm_breakdown(const struct sys_hpm_read *read, struct sys_breakdown *out) VI
  */
 int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why,
                  size_t size) VIGIL(samples_open);
+/* The same, of samples with chains of calls (SYS_CHAINS_). */
+int samples_open_chains(const struct sys_profiling *what, char *why, size_t size)
+    VIGIL(samples_open_chains);
+/* Reads up to `room` addresses of a sample's chain, the sample's own first, then where calls return
+ * to. Returns how many it has; -ESRCH; -ENOENT: the session has no such chain. */
+int samples_chain(int session, uint32_t chain, uint64_t *out, size_t room) VIGIL(samples_chain);
 /* Takes up to `room` samples. Returns the number taken; -ESRCH; -EFAULT: they stay for the next
  * call. 0: has all CPUs hand over what they have, for an account that is up to date. */
 int samples_take(int session, struct sys_sample *out, size_t room) VIGIL(samples_take);

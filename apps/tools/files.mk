@@ -2,7 +2,7 @@
 MEASURING_SRC := \
 	$(call files,$(addprefix measuring/,figures.c places.c program.c recording.c shares.c table.c))
 TOOLS := hpmstat hpmrec hpmtop memstat vigil-ctl watchd
-hpmrec_SRC := $(call files,hpmrec/hpmrec.c) $(MEASURING_SRC)
+hpmrec_SRC := $(call files,hpmrec/hpmrec.c measuring/chains.c) $(MEASURING_SRC)
 hpmstat_SRC := \
 	$(call files,$(addprefix hpmstat/,breakdown.c hpmstat.c list.c values.c) \
 	measuring/record.c measuring/since.c) hpm/events/fit.c \

@@ -466,6 +466,9 @@ int arch_copy_to_user(vaddr_t dst, const void *src, size_t n);
 /* Reads an aligned word without a page fault. Any context. Returns 0, or -EFAULT if it is not
  * resident. */
 int arch_peek_user32(vaddr_t src, uint32_t *out);
+int arch_peek_user64(vaddr_t src, uint64_t *out);
+/* The same of the kernel's memory. */
+int arch_peek64(vaddr_t src, uint64_t *out);
 /* Stores `new` in an aligned word if it is `old`, atomically, and its value before in *seen. Thread
  * context, no spinlock held; may fault and sleep. Returns 0 or -EFAULT. */
 int arch_swap_user32(vaddr_t at, uint32_t old, uint32_t new, uint32_t *seen);
@@ -486,7 +489,8 @@ int arch_pci_write(unsigned bus, unsigned slot, unsigned function, unsigned reg,
 void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, void *arg), void *arg);
 void arch_frame_print(const struct arch_frame *frame); /* prints all registers with their names */
 /* arch_inline.h: vaddr_t arch_frame_pc(const struct arch_frame *); bool arch_frame_user(const
- * struct arch_frame *): whether user mode was interrupted. */
+ * struct arch_frame *): whether user mode was interrupted; uint64_t arch_frame_link(const struct
+ * arch_frame *): the address of the interrupted code's record of its caller, if it keeps one. */
 
 /* ---- Descriptions of the machine, for reports ------------------------------------------------ */
 #define ARCH_WORDS_MAX    32

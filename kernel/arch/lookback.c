@@ -5,7 +5,6 @@
 
 #define BACKTRACE_MAX 64
 
-int peek64(const void *src, uint64_t *out);
 extern char text_start[], text_end[];
 
 void arch_frame_print(const struct arch_frame *frame)
@@ -33,18 +32,18 @@ static bool in_text(vaddr_t pc)
  */
 void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, void *arg), void *arg)
 {
-    uint64_t link = frame ? frame_link(frame) : (uint64_t)__builtin_frame_address(0);
+    uint64_t link = frame ? arch_frame_link(frame) : (uint64_t)__builtin_frame_address(0);
     uint64_t pc, next;
 
     if (frame)
         step(arch_frame_pc(frame), arg);
     /* A jump to an address without code has stored the caller's address, but made no link. */
     if (frame && !arch_frame_user(frame) && !in_text(arch_frame_pc(frame)) &&
-        !peek64(frame_return(frame), &pc))
+        !arch_peek64((vaddr_t)frame_return(frame), &pc))
         step(pc, arg);
     for (unsigned i = 0;
          i < BACKTRACE_MAX && link >= DIRECT_BASE && IS_ALIGNED(link, sizeof(uint64_t)); i++) {
-        if (peek64((const void *)(link + 8), &pc) || peek64((const void *)link, &next) || !pc)
+        if (arch_peek64(link + 8, &pc) || arch_peek64(link, &next) || !pc)
             return;
         step(pc, arg);
         link = next;

@@ -5,6 +5,7 @@
 
 int user_copy(void *dst, const void *src, size_t n);
 int peek32(const void *src, uint32_t *out);
+int peek64(const void *src, uint64_t *out);
 int user_swap32(uint32_t *at, uint32_t old, uint32_t new, uint32_t *seen);
 
 bool arch_user_range(vaddr_t va, uint64_t n)
@@ -39,6 +40,21 @@ int arch_peek_user32(vaddr_t src, uint32_t *out)
     int err = peek32((const void *)src, out);
     arch_user_access_end();
     return err;
+}
+
+int arch_peek_user64(vaddr_t src, uint64_t *out)
+{
+    if (!arch_user_range(src, sizeof(*out)) || !IS_ALIGNED(src, sizeof(*out)))
+        return -EFAULT;
+    arch_user_access_begin();
+    int err = peek64((const void *)src, out);
+    arch_user_access_end();
+    return err;
+}
+
+int arch_peek64(vaddr_t src, uint64_t *out)
+{
+    return IS_ALIGNED(src, sizeof(*out)) ? peek64((const void *)src, out) : -EFAULT;
 }
 
 int arch_swap_user32(vaddr_t at, uint32_t old, uint32_t new, uint32_t *seen)

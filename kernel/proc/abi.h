@@ -102,6 +102,10 @@ enum sys_number {
      * is counted takes turns, and the turns of the session's names, in their order. Returns the
      * number of names. */
     SYS_HPM_TURNS,
+    /* (session, chain, uint64_t *, bytes) Reads the addresses of a sample's chain of calls: the
+     * sample's, then return addresses, the innermost first. Returns how many it has, SYS_CHAIN_MAX
+     * at most. -ENOENT: the session has no chain of this number. */
+    SYS_SAMPLE_CHAIN,
     SYS_COUNT
 };
 
@@ -247,8 +251,11 @@ struct sys_profiling {
     uint32_t rate;     /* samples a second that adaptive periods aim at, for each criterion */
     /* of the busy CPUs' time; periods are lengthened so that sampling costs no more */
     uint32_t permille;
-    uint32_t reserved; /* 0 */
+    uint32_t chains; /* SYS_CHAINS_ */
 };
+/* Samples have no chains of calls; those that an interrupt takes have one, by frame pointers. */
+enum { SYS_CHAINS_NONE, SYS_CHAINS_FP, SYS_CHAINS };
+#define SYS_CHAIN_MAX 127 /* addresses of a chain */
 
 #define SYS_SOURCE_NONE 7
 struct sys_sample {
@@ -267,7 +274,8 @@ struct sys_sample {
     /* 1: the access read and wrote in one; the cache that served it had modified the line. 0: no,
      * or the machine does not tell. */
     uint8_t atomic, modified;
-    uint16_t reserved2[3]; /* 0 */
+    uint16_t reserved2; /* 0 */
+    uint32_t chain;     /* of calls, see SYS_SAMPLE_CHAIN; 0: none */
 };
 
 enum { SYS_NOT_STRETCHED, SYS_STRETCHED_FOR_COST, SYS_STRETCHED_FOR_STORMS };

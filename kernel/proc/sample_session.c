@@ -28,6 +28,7 @@ _Static_assert(sizeof(struct sys_sample) == sizeof(struct hpm_sample) &&
                    offsetof(struct sys_sample, store) == offsetof(struct hpm_sample, store) &&
                    offsetof(struct sys_sample, fetch) == offsetof(struct hpm_sample, fetch) &&
                    offsetof(struct sys_sample, modified) == offsetof(struct hpm_sample, modified) &&
+                   offsetof(struct sys_sample, chain) == offsetof(struct hpm_sample, chain) &&
                    (int)SYS_SOURCE_NONE == (int)SOURCE_COUNT,
                "as in abi.h");
 
@@ -317,4 +318,14 @@ int samples_account(const struct process *owner, uint32_t session, uint32_t crit
     int err = s ? account_held(s, criterion, out) : -ESRCH;
     gate_leave(&sessions_gate);
     return err;
+}
+
+int samples_chain(const struct process *owner, uint32_t session, uint32_t chain,
+                  uint64_t out[SYS_CHAIN_MAX])
+{
+    gate_enter(&sessions_gate);
+    const struct sample_session *s = find_session(owner, session);
+    int n = s ? (int)hpm_profile_chain(s->profile, chain, out, SYS_CHAIN_MAX) : -ESRCH;
+    gate_leave(&sessions_gate);
+    return n ? n : -ENOENT;
 }

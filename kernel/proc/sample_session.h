@@ -20,6 +20,10 @@ int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, 
 /* Returns 0; -ESRCH: no such session; -ENOENT: no such criterion. */
 int samples_account(const struct process *owner, uint32_t session, uint32_t criterion,
                     struct sys_sample_account *out);
+/* Reads a chain of calls. Returns the number of its addresses; -ESRCH: no such session; -ENOENT: no
+ * such chain. */
+int samples_chain(const struct process *owner, uint32_t session, uint32_t chain,
+                  uint64_t out[SYS_CHAIN_MAX]);
 /* Returns 0 or -ESRCH. */
 int samples_close(const struct process *owner, uint32_t session);
 /* Closes all sessions of a process that has ended. */

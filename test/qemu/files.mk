@@ -9,7 +9,7 @@ SUITE_SRC := $(call files,\
 TEST_APPS := \
 	advice anew asks badcalls clocks counts faults files gates kin known leaves libctest loop mapped \
 	oom paging places priorities ratio reads regions remaps samplers sessions stress names standard \
-	strings brief couples fickle typed watchask where
+	strings brief couples fickle typed watchask where nested
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := $(call files,apps/$(t).c)))
 faults_SRC += $(call files,apps/$(ARCH)/misdeeds.c)
 libctest_SRC += $(call files,apps/libctest_sync.c)
@@ -22,3 +22,5 @@ couples_SRC += $(SERVED_SRC)
 watchask_SRC += $(SERVED_SRC)
 # What must be refused: a program cut short, and none at all.
 BROKEN_APPS := cut-short no-program
+# Each of its functions keeps a frame pointer, leaves as well.
+$(O)/test/qemu/apps/nested.o: APP_CFLAGS += -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer

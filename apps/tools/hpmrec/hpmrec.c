@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/common/args.h"
+#include "apps/tools/measuring/chains.h"
 #include "apps/tools/measuring/figures.h"
 #include "apps/tools/measuring/places.h"
 #include "apps/tools/measuring/program.h"
@@ -21,17 +22,21 @@
 #include "apps/libc/state.h"
 
 enum { TAKE_MS = 10, CPUS_MAX = 256 };
-enum { FORMAT_TEXT, FORMAT_SAMPLES };
+enum { FORMAT_TEXT, FORMAT_SAMPLES, FORMAT_FOLDED };
 
 static struct recording_wanted wanted = RECORDING_WANTED;
 static uint64_t rows = 20, run_ms = 1000, all, marks;
 static unsigned by, format;
-static const char *const format_choices[] = {"text", "samples", NULL};
+static const char *const format_choices[] = {"text", "samples", "folded", NULL};
+static const char *const chains_choices[] = {"no", "fp", NULL};
 static const struct args_entry entries[] = {
     RECORDING_ENTRIES(wanted),
     {"by", ARGS_CHOICE, &by, 0, 0, shares_by_choices, "what samples are added up by"},
     {"rows", ARGS_NUMBER, &rows, 1, 1000000, NULL, "of each table"},
-    {"format", ARGS_CHOICE, &format, 0, 0, format_choices, "tables, or every sample as a line"},
+    {"format", ARGS_CHOICE, &format, 0, 0, format_choices,
+     "tables, every sample as a line, or chains of calls"},
+    {"chains", ARGS_CHOICE, &wanted.chains, 0, 0, chains_choices,
+     "chains of calls of samples, by frame pointers"},
     {"all", ARGS_NUMBER, &all, 0, 1, NULL, "1: samples of all processes, not of the program only"},
     {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
      "1: names the recording's beginning and end in the simulated machine's ground truth"},
@@ -101,7 +106,8 @@ static void print_access(const struct kept *k)
 }
 
 /* Prints a line: SAMPLE ns cpu pid tid program criterion period mode pc function+offset file:line,
- * and for an access also: data region load|store|fetch latency source walk physical flags. */
+ * and for an access also: data region load|store|fetch latency source walk physical flags; where it
+ * has a chain: chain=number. */
 static void print_sample(const struct kept *k)
 {
     const struct sys_sample *s = &k->sample;
@@ -114,6 +120,8 @@ static void print_sample(const struct kept *k)
            k->code->file, k->code->line);
     if (s->source != SYS_SOURCE_NONE)
         print_access(k);
+    if (s->chain)
+        printf(" chain=%" PRIu32, s->chain);
     printf("\n");
 }
 
@@ -145,6 +153,7 @@ static void print_samples(void)
         return;
     print_chips();
     places_regions(print_region);
+    chains_print_addresses();
     for (size_t i = 0; i < list.count; i++)
         print_sample(&list.kept[i]);
     if (list.left_out)
@@ -159,6 +168,8 @@ static void note_sample(const struct sys_sample *s)
     shares_add(&shares[s->criterion], s);
     if (format == FORMAT_SAMPLES)
         keep_sample(s);
+    if (format == FORMAT_FOLDED || s->chain)
+        chains_note(recording.session, s);
 }
 
 static void print_head(unsigned criterion)
@@ -171,6 +182,8 @@ static void print_head(unsigned criterion)
     recording_print_head(&a, &head);
     if (format == FORMAT_TEXT && shares[criterion].samples)
         shares_print(&shares[criterion], &form);
+    if (format == FORMAT_FOLDED)
+        chains_print_folded(criterion, a.name);
 }
 
 static void print_all(const struct program *p, const char *whose)

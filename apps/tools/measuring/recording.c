@@ -18,8 +18,12 @@ static int open_criteria(struct recording *r, const char *criteria,
 {
     struct sys_sample_account a = {0};
 
-    *r = (struct recording){.session = samples_open(criteria, pid, (uint32_t)wanted->rate,
-                                                    (uint32_t)wanted->limit, why, size)};
+    struct sys_profiling what = {.criteria = (uintptr_t)criteria,
+                                 .pid = pid,
+                                 .rate = (uint32_t)wanted->rate,
+                                 .permille = (uint32_t)wanted->limit,
+                                 .chains = wanted->chains};
+    *r = (struct recording){.session = samples_open_chains(&what, why, size)};
     if (r->session < 0) {
         if (!why[0])
             snprintf(why, size, "%s", strerror(-r->session));

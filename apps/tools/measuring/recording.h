@@ -20,10 +20,11 @@ struct recording_wanted {
     const char *criteria; /* "": cycles; or time, where the machine has no known counters */
     uint64_t rate;        /* samples a second of each criterion without a period */
     uint64_t limit;       /* thousandths of the busy CPUs' time that sampling may cost */
+    unsigned chains;      /* SYS_CHAINS_ */
 };
 #define RECORDING_WANTED \
     {                    \
-        "", 1000, 10     \
+        "", 1000, 10, 0  \
     } /* the defaults */
 #define RECORDING_ENTRIES(wanted)                                                               \
     {"criteria",                                                                                \

@@ -166,6 +166,11 @@ static inline vaddr_t arch_frame_pc(const struct arch_frame *frame)
     return frame->pc;
 }
 
+static inline uint64_t arch_frame_link(const struct arch_frame *frame)
+{
+    return frame->x[29];
+}
+
 static inline bool arch_frame_user(const struct arch_frame *frame)
 {
     return (frame->pstate & SPSR_MODE) == SPSR_EL0T;

@@ -9,6 +9,9 @@
 
 #define ARCH_MARKS_FAULT 1   /* the first access to a page without a mark faults */
 #define ARCH_ELF_MACHINE 183 /* EM_AARCH64: the machine of programs */
+/* The bits of a return address that are the address: those above can be a signature (Arm ARM DDI
+ * 0487, D8.9.1). */
+#define ARCH_USER_CODE ((1ull << 47) - 1)
 
 struct arch_cpu {
     uint64_t emergency_top;       /* the stack for reporting a stack overflow */

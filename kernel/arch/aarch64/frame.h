@@ -25,11 +25,6 @@ static inline bool frame_irqs(const struct arch_frame *frame)
     return !(frame->pstate & SPSR_I);
 }
 
-static inline uint64_t frame_link(const struct arch_frame *frame)
-{
-    return frame->x[29];
-}
-
 /* Returns the address of the return address right after a call. */
 static inline const void *frame_return(const struct arch_frame *frame)
 {

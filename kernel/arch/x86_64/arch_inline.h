@@ -146,6 +146,11 @@ static inline vaddr_t arch_frame_pc(const struct arch_frame *frame)
     return frame->rip;
 }
 
+static inline uint64_t arch_frame_link(const struct arch_frame *frame)
+{
+    return frame->rbp;
+}
+
 static inline bool arch_frame_user(const struct arch_frame *frame)
 {
     return frame->cs & 3;

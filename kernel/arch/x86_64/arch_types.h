@@ -8,8 +8,9 @@
 #include "kernel/arch/pt.h"
 #include "frame.h"
 
-#define ARCH_MARKS_FAULT 0  /* the first access to a page without a mark faults */
-#define ARCH_ELF_MACHINE 62 /* EM_X86_64: the machine of programs */
+#define ARCH_MARKS_FAULT 0          /* the first access to a page without a mark faults */
+#define ARCH_ELF_MACHINE 62         /* EM_X86_64: the machine of programs */
+#define ARCH_USER_CODE   UINT64_MAX /* the bits of a return address that are the address */
 
 /* Intel SDM vol. 3A, 8.7 "Task Management in 64-bit Mode". */
 struct x86_tss {

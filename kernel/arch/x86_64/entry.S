@@ -122,7 +122,7 @@ trap_return:
 	iretq
 
 /* The counters' interrupt, which is frequent and wakes no thread: no work is done before the return
- * to user mode, and the frame lacks the registers that functions preserve. */
+ * to user mode, and the frame lacks the registers that functions preserve, but for the link. */
 	.section .text.HOT, "ax", @progbits
 trap_pmu:
 	testb	$3, F_CS - 120(%rsp)
@@ -138,6 +138,7 @@ trap_pmu:
 	movq	%r9, F_R9(%rsp)
 	movq	%r10, F_R10(%rsp)
 	movq	%r11, F_R11(%rsp)
+	movq	%rbp, F_RBP(%rsp)
 	call_with_frame trap_pmu_enter
 	testb	$3, F_CS(%rsp)
 	jz	2f

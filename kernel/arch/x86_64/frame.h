@@ -23,11 +23,6 @@ static inline bool frame_irqs(const struct arch_frame *frame)
     return frame->rflags & 0x200;
 }
 
-static inline uint64_t frame_link(const struct arch_frame *frame)
-{
-    return frame->rbp;
-}
-
 /* Returns the address of the return address right after a call. */
 static inline const void *frame_return(const struct arch_frame *frame)
 {

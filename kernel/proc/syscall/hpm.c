@@ -193,12 +193,13 @@ int64_t vigil_sample_open(const struct call *c)
 
     if (arch_copy_from_user(&what, c->a[0], sizeof(what)))
         return -EFAULT;
-    if (what.reserved)
+    if (what.chains >= SYS_CHAINS)
         return -EINVAL;
     int err = user_take_string(&text, NAMES_MAX, what.criteria);
     if (err)
         return err;
-    struct hpm_profiling profiling = {text, what.pid, what.rate, what.permille};
+    struct hpm_profiling profiling = {text, what.pid, what.rate, what.permille,
+                                      what.chains == SYS_CHAINS_FP};
     int session = charge_session(c->p, SAMPLES_SESSION_BYTES, why, sizeof(why));
     if (!session) {
         session = samples_open(c->p, &profiling, why, sizeof(why));
@@ -228,6 +229,23 @@ int64_t vigil_sample_account(const struct call *c)
         return c->a[0] > UINT32_MAX ? -ESRCH : -ENOENT;
     int err = samples_account(c->p, (uint32_t)c->a[0], (uint32_t)c->a[1], &account);
     return err ? err : user_put_struct(c->a[2], c->a[3], &account, sizeof(account));
+}
+
+int64_t vigil_sample_chain(const struct call *c)
+{
+    uint64_t *address;
+
+    if (c->a[0] > UINT32_MAX || c->a[1] > UINT32_MAX)
+        return c->a[0] > UINT32_MAX ? -ESRCH : -ENOENT;
+    address = kmalloc(SYS_CHAIN_MAX * sizeof *address);
+    if (!address)
+        return -ENOMEM;
+    int n = samples_chain(c->p, (uint32_t)c->a[0], (uint32_t)c->a[1], address);
+    if (n > 0 && arch_copy_to_user(c->a[2], address,
+                                   MIN((uint64_t)n, c->a[3] / sizeof *address) * sizeof *address))
+        n = -EFAULT;
+    kfree(address);
+    return n;
 }
 
 int64_t vigil_sample_close(const struct call *c)

@@ -49,6 +49,7 @@ typedef int64_t handler(const struct call *c);
     ROW(SYS_SAMPLE_TAKE, "sample_take", vigil_sample_take)          \
     ROW(SYS_SAMPLE_ACCOUNT, "sample_account", vigil_sample_account) \
     ROW(SYS_SAMPLE_CLOSE, "sample_close", vigil_sample_close)       \
+    ROW(SYS_SAMPLE_CHAIN, "sample_chain", vigil_sample_chain)       \
     /* state.c */                                                   \
     ROW(SYS_CPUS, "cpus", vigil_cpus)                               \
     ROW(SYS_THREAD_STATES, "thread_states", vigil_thread_states)    \

@@ -60,6 +60,27 @@ bool arch_frame_user(const struct arch_frame *frame)
     return host_user;
 }
 
+/* Nothing that is interrupted keeps records of its callers. */
+uint64_t arch_frame_link(const struct arch_frame *frame)
+{
+    (void)frame;
+    return 0;
+}
+
+int arch_peek_user64(vaddr_t src, uint64_t *out)
+{
+    (void)src;
+    (void)out;
+    return -EFAULT;
+}
+
+int arch_peek64(vaddr_t src, uint64_t *out)
+{
+    (void)src;
+    (void)out;
+    return -EFAULT;
+}
+
 void *kmalloc(size_t size)
 {
     return calloc(1, size);

@@ -246,6 +246,7 @@ static const struct call value_calls[] = {
     {"hpm_close of no session", SYS_HPM_CLOSE, {0}, {ESRCH}},
     {"hpm_close of what was never opened", SYS_HPM_CLOSE, {17}, {ESRCH}},
     {"hpm_close of a number beyond 32 bits", SYS_HPM_CLOSE, {0x100000001}, {ESRCH}},
+    {"sample_chain of no session", SYS_SAMPLE_CHAIN, {0, 1, 0x400000, 80}, {ESRCH}},
     {"sample_take of no session", SYS_SAMPLE_TAKE, {0, 0x400000, 80}, {ESRCH}},
     {"sample_account of what was never opened", SYS_SAMPLE_ACCOUNT, {3, 0, 0x400000, 80}, {ESRCH}},
     {"sample_account of a criterion beyond 32 bits",

@@ -191,11 +191,11 @@ static void others_are_kept_out(void)
 
 static void what_is_wrong_is_refused(void)
 {
-    struct sys_profiling what = {(uint64_t)criteria, 0, 1000, 10, 1};
+    struct sys_profiling what = {(uint64_t)criteria, 0, 1000, 10, SYS_CHAINS};
     uint64_t kernel = 0xffff800000100000;
 
-    tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EINVAL, "what is reserved is 0");
-    what.reserved = 0;
+    tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EINVAL, "no other chains than there are");
+    what.chains = SYS_CHAINS_NONE;
     what.criteria = kernel;
     tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EFAULT,
               "criteria in the kernel are refused");

@@ -95,3 +95,4 @@ static inline void arch_io_write64(volatile void *reg, uint64_t v)
 
 vaddr_t arch_frame_pc(const struct arch_frame *frame);
 bool arch_frame_user(const struct arch_frame *frame);
+uint64_t arch_frame_link(const struct arch_frame *frame);

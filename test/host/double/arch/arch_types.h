@@ -4,6 +4,7 @@
 #include "kernel/lib/base.h"
 
 #define ARCH_MARKS_FAULT 0
+#define ARCH_USER_CODE   ((1ull << 47) - 1)
 
 struct arch_cpu {
     int unused;

@@ -1,0 +1,12 @@
+/* Call chains of samples: the kernel's part (hpm/policy/chain.h). */
+#pragma once
+#include "hpm/policy/chain.h"
+
+struct arch_frame;
+
+/* Allocates an empty table. Returns 0 or -ENOMEM. Thread context. */
+int chains_make(struct chain_table **out);
+void chains_free(struct chain_table *t); /* NULL: does nothing */
+/* Returns the number of the chain that leads to what `frame` interrupted, with the CPU's in front;
+ * 0: there is no frame, or no room in the table. This CPU, interrupts off. */
+uint32_t chain_here(struct chain_table *t, const struct arch_frame *frame, unsigned cpu);

@@ -1,0 +1,67 @@
+/*
+ * Call chains by frame pointers, and a table of those that were found.
+ *
+ * A function that keeps a frame pointer stores a record on its stack: the address of its caller's
+ * record, the link, and behind it the return address. On x86-64 RBP points to it (System V ABI,
+ * 3.2.2), on AArch64 x29 (AAPCS64, 6.4.6). A walk asks for the words of one record after the other
+ * and is given what could be read; it reads no memory itself. The entry code of the kernel makes a
+ * record of what it interrupted, so a walk goes from the kernel's stack to the program's.
+ *
+ * A program can have any values there: a walk has at most CHAIN_MAX addresses, on the program's
+ * stack records lie at rising addresses, and what is not such a record cuts it short. No link of a
+ * program leads to the kernel's memory.
+ */
+#pragma once
+#include "kernel/lib/base.h"
+
+#define CHAIN_MAX 127
+
+/* Where a mode's records and code are: addresses from low on, below high. */
+struct chain_mode {
+    uint64_t low, high, code_low, code_high;
+    uint64_t code; /* bits of a return address that are the address: others sign pointers */
+};
+enum { CHAIN_USER, CHAIN_KERNEL, CHAIN_MODES };
+
+struct chain_walk {
+    uint64_t next;  /* address of the next record */
+    uint64_t floor; /* it must not be below */
+    unsigned count;
+    bool kernel; /* the next record is the kernel's */
+    bool cut;    /* a record could not be believed, or there were too many */
+};
+
+/* Begins with the interrupted code's address and the link it had. */
+void chain_begin(struct chain_walk *w, uint64_t link, bool kernel);
+/* Returns whether there is another record to read; `at` is where. */
+bool chain_wants(struct chain_walk *w, const struct chain_mode mode[CHAIN_MODES], uint64_t *at);
+/* Goes on with a record's words. Returns its return address, or 0: there is none, the chain is at
+ * its end. */
+uint64_t chain_take(struct chain_walk *w, const struct chain_mode mode[CHAIN_MODES], uint64_t link,
+                    uint64_t address);
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+#define CHAIN_SLOTS  4096u /* power of two, twice CHAINS_MAX */
+#define CHAINS_MAX   2048u
+#define CHAIN_WORDS  12000u
+#define CHAIN_NUMBER 12 /* bits of a chain's number in a table, from 1 */
+
+/* Different chains in the order in which they came. One writer; others may read meanwhile. */
+struct chain_table {
+    uint32_t count, words; /* count: atomic */
+    uint64_t cut, full;    /* chains cut short, and those that found no room, each time they came */
+    struct {
+        uint32_t at, length; /* in `word` */
+    } chain[CHAINS_MAX];
+    uint16_t slot[CHAIN_SLOTS]; /* by hash: number of a chain; 0: free */
+    uint64_t word[CHAIN_WORDS];
+    uint64_t work[CHAIN_MAX]; /* a chain that is being made */
+};
+
+/* Returns the number of the chain of work[0..length - 1], from 1; 0: the table is full, which is
+ * counted. length: 1..CHAIN_MAX. */
+uint32_t chain_number(struct chain_table *t, unsigned length);
+/* Copies up to `max` addresses of a chain. Returns how many it has; 0: there is no chain of this
+ * number. */
+unsigned chain_read(const struct chain_table *t, uint32_t number, uint64_t *out, unsigned max);

@@ -1,0 +1,124 @@
+#!/bin/sh
+# Chains of calls by frame pointers: those of a program of which they are known, folded, as a flame
+# graph, and as perf reads them; and of one whose frame pointers lead nowhere.
+. "${0%/*}/../qemu/lib.sh"
+HOME=$work/home data=$work/perf.data
+export HOME
+mkdir -p "$HOME"
+
+# Boots; sections are those of this boot, as in test/qemu/hpmrec.t.
+start() {
+	boot "$@"
+	cp "$console" "$work/whole"
+}
+section() {
+	awk -v n="$1" '/^run: / { k++ } k == n' "$work/whole" >"$console"
+}
+head_of() { # CRITERION KEY
+	lines "hpmrec criterion=$1" "$2"
+}
+# folded REGEX: the percentage of nested's own samples whose chain is that, from main on
+folded() {
+	awk -v re="^nested;(_start;)?__vigil_libc_start;main;$1\$" '
+		$1 == "FOLDED" && $3 ~ /;(main|outer|left|right|again|work)$/ {
+			all += $4; if ($3 ~ re) n += $4 }
+		END { printf "%.2f", all ? n * 100 / all : 0 }' "$console"
+}
+
+start machine=openpower720 timeout=300 -- -- \
+	hpmrec criteria=cycles@20k,time@20us limit=1000 chains=fp format=folded -- nested 10000 ';' \
+	hpmrec criteria=cycles@20k:u limit=1000 chains=fp format=samples -- nested 3000 ';' \
+	hpmrec criteria=cycles@5k,time@20us limit=1000 chains=fp format=samples -- nested wild 2000 ';' \
+	hpmrec criteria=cycles@5k:u limit=1000 chains=fp format=samples -- nested 20 200 ';' \
+	hpmrec criteria=cycles@20k:u,access.any@100:u limit=1000 chains=fp -- scoreboard ms=5
+status_is 0 "recordings with chains"
+section 1
+cp "$console" "$work/folded"
+for criterion in cycles time; do
+	grep -v "^FOLDED" "$work/folded" >"$console"
+	grep "^FOLDED $criterion " "$work/folded" >>"$console"
+	wanted=$(head_of $criterion stand_for)
+	is=$(awk '$1 == "FOLDED" { n += $4 } END { print n }' "$console")
+	within "$is" "$wanted" "$wanted" "$criterion: the chains are all that there is"
+	off=$(awk -v n="$(head_of $criterion samples)" 'BEGIN { printf "%.1f", 1 + 3 * sqrt(1875 / n) }')
+	within "$(folded "outer;left;work")" "$(awk "BEGIN { print 75 - $off }")" \
+		"$(awk "BEGIN { print 75 + $off }")" "... three quarters are of one"
+	within "$(folded "outer;right;again;again;again;work")" \
+		"$(awk "BEGIN { print 25 - $off }")" "$(awk "BEGIN { print 25 + $off }")" \
+		"... and a quarter of the other"
+	within "$(folded "outer(;left(;work)?|;right(;again(;again(;again(;work)?)?)?)?)?")" 97 100 \
+		"... and few differ, in functions that do not have their frames yet"
+done
+r=0; grep -Eq '^FOLDED time nested;.*(syscall_enter|trap_user|trap_enter).*_\[k\];.*_\[k\] ' \
+	"$work/folded" || r=1
+result $r "the kernel's part comes behind the program's"
+
+cp "$work/folded" "$console"
+tools/flame.py "$console" time >"$work/flame.svg" 2>"$work/errors" || echo failed >>"$work/errors"
+wanted=$(head_of time stand_for)
+r=0; [ ! -s "$work/errors" ] && python3 - "$work/flame.svg" "$wanted" <<'END' || r=1
+import re
+import sys
+import xml.dom.minidom
+
+boxes = {}  # widths by name
+for g in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("g"):
+    title = g.getElementsByTagName("title")[0].firstChild.data
+    rect = g.getElementsByTagName("rect")[0]
+    name, count = re.match(r"(.*): ([0-9,]+) \(", title).groups()
+    boxes.setdefault(name, []).append((int(count.replace(",", "")),
+                                       *(float(rect.getAttribute(a)) for a in ("x", "y", "width"))))
+(total, x, y, width), = boxes["all"]
+assert total == int(sys.argv[2]) and x == 0 and width == 1200
+(left, left_x, left_y, left_width), = boxes["left"]
+assert abs(left / total * 1200 - left_width) < 0.1 and left_y < y
+works = [b for b in boxes["work"]
+         if left_x - 0.1 <= b[1] and b[1] + b[3] <= left_x + left_width + 0.1]
+assert len(works) == 1 and works[0][0] > 0.9 * left and works[0][2] < left_y
+END
+result $r "a flame graph: boxes stand on those that called them, as wide as what they stand for"
+tools/flame.py --folded "$console" cycles >"$work/stacks" 2>"$work/errors" ||
+	echo failed >>"$work/errors"
+wanted=$(head_of cycles stand_for)
+within "$(awk '{ n += $2 } END { print n }' "$work/stacks")" "$wanted" "$wanted" \
+	"... and folded stacks for other tools"
+r=0; ! tools/flame.py "$console" nosuch >"$work/said" 2>&1 &&
+	grep -q "argument=$console reason=value" "$work/said" || r=1
+result $r "... what has no chains is refused"
+
+section 2
+if command -v perf >/dev/null; then
+	tools/perf_data.py "$console" "$data" "${B:-build}/$arch/vigil-test.elf" \
+		"${B:-build}/$arch/bin" >"$work/said" 2>&1 || :
+	perf report -i "$data" --stdio --no-children -g folded,0,caller,period,period \
+		>"$work/perf" 2>"$work/errors" || echo failed >>"$work/errors"
+	awk '$1 == "CHAIN" { length_of[$2] = NF - 2; first[$2] = $3 }
+		$1 == "SAMPLE" && $11 ~ /^work[+]/ {
+			sub(/chain=/, "", $NF); n += length_of[$NF] >= 5 ? $8 : 0 }
+		END { printf "%.0f", n }' "$console" >"$work/wanted"
+	wanted=$(cat "$work/wanted")
+	is=$(awk '/;main;outer;(left|right;again;again;again);work$/ && $1 + 0 { n += $1 }
+		END { printf "%.0f", n }' "$work/perf")
+	within "$is" "$((wanted * 99 / 100))" "$((wanted * 101 / 100))" \
+		"perf report has the chains of calls"
+fi
+
+section 3
+line "exit app=hpmrec status=0" "frame pointers that lead nowhere, in circles, to the kernel"
+r=0; awk '$1 == "CHAIN" { chains++
+		user = 0
+		for (i = 3; i <= NF; i++) {
+			kernel = length($i) == 16
+			if (user && kernel) bad = 1
+			user = !kernel
+		}
+	}
+	END { exit bad || !chains }' "$console" || r=1
+result $r "... no chain of a program's goes on in the kernel"
+section 4
+r=0
+awk '$1 == "CHAIN" { if (NF - 2 > most) most = NF - 2 } END { exit most != 127 }' "$console" || r=1
+result $r "a longer chain has 127 addresses"
+section 5
+line "hpmrec criterion=access.any:u samples=1.." "accesses are recorded beside, without chains"
+done_testing
