@@ -136,6 +136,10 @@ void hpm_sums_add(struct hpm_sums *sum, const struct hpm_sums *part);
 /* Subtracts `earlier`, a reading of the same threads and counts. */
 void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier);
 
+/* Returns the physical address of the pages of counters, one for each CPU by its index, that are to
+ * be mapped from SHOWN_COUNTERS on for a process with such a thread, readable, writable and
+ * uncached; 0: none are needed. Any context. */
+paddr_t hpm_user_latches(void);
 /* Lets the calling thread, which must be `t`, read the session's events by itself, from `page`:
  * events in the order of the names, without metrics. page: a whole page, zeroed, that user mode may
  * read but not write, or the one that the thread has already. number: the session's number in user

@@ -54,6 +54,8 @@ static bool write_page(struct hpm_cpu *hpm, struct hpm_user_page *p)
 
     hand_out(hpm, &hpm->plan->mux);
     p->sequence++;
+    p->latch =
+        hpm_state.pmu.user_latches ? SHOWN_COUNTERS + (vaddr_t)this_cpu()->index * PAGE_SIZE : 0;
     hpm_state.ops->user(hpm_state.by_instructions ? PMU_INSTRUCTIONS : PMU_CYCLES, &p->clock);
     for (unsigned i = 0; i < HPM_USER_COUNTS; i++)
         any |= write_count(hpm, p, i);
@@ -68,6 +70,11 @@ void user_follow(struct hpm_cpu *hpm)
     if (open != hpm->user_open)
         hpm_state.ops->open(open);
     hpm->user_open = open;
+}
+
+paddr_t hpm_user_latches(void)
+{
+    return hpm_state.ops ? hpm_state.pmu.user_latches : 0;
 }
 
 /* ---- The thread itself ----------------------------------------------------------------------- */

@@ -150,7 +150,8 @@ int space_resident(struct space *s, vaddr_t va, uint64_t len, uint8_t *out);
 /* Tells whether all of [va, va + len) is mapped. */
 bool space_is_mapped(struct space *s, vaddr_t va, uint64_t len);
 /* Maps a page of the caller's at va, in SHOWN_BASE..SHOWN_MAX, for user mode: prot is PROT_R, maybe
- * with PROT_X. The page stays the caller's: one that is to be freed is hidden first, others the end
+ * with PROT_X, or, of registers, PROT_R | PROT_W | PROT_WRITTEN |
+ * PROT_DEVICE. The page stays the caller's: one that is to be freed is hidden first, others the end
  * of the space hides. Thread context. Returns 0, -ENOMEM, -EDQUOT or -EEXIST. */
 int space_show(struct space *s, vaddr_t va, paddr_t page, unsigned prot);
 void space_hide(struct space *s, vaddr_t va);

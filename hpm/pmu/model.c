@@ -58,6 +58,8 @@ static int model_probe(struct pmu_caps *caps)
     *caps = (struct pmu_caps){
         .counters = PROGRAMMABLE,
         .instructions = true,
+        .user_reads = true,
+        .user_latches = machine_user_pages(),
         .arms = true,
         .slices_by_instructions = true,
         .cycles_per_tick = PMU_RATE_ONE,
@@ -184,6 +186,24 @@ static void model_arm(unsigned c, uint64_t due)
     m->others |= ARMED;
     arch_io_write64(&regs->due, due);
     arch_io_write32(&regs->command, MACHINE_COMMAND_ARM(c));
+}
+
+static void model_user(unsigned counter, struct hpm_user_register *out)
+{
+    _Static_assert(offsetof(struct hpm_user_latch, latch) == offsetof(struct machine_user, latch) &&
+                       offsetof(struct hpm_user_latch, value) ==
+                           offsetof(struct machine_user, value),
+                   "as the machine's");
+    unsigned c = counter == PMU_CYCLES         ? MACHINE_COUNTER_CYCLES
+                 : counter == PMU_INSTRUCTIONS ? MACHINE_COUNTER_INSTRUCTIONS
+                                               : counter;
+
+    *out = (struct hpm_user_register){.index = c + 1, .bits = 64, .value = model_here()->value[c]};
+}
+
+static void model_open(bool on)
+{
+    arch_io_write32(&model_here()->regs->user_open, on);
 }
 
 static void model_tag(uint32_t tid)
@@ -316,8 +336,8 @@ const struct pmu_ops pmu_model = {
     .image = model_image,
     .latch = model_latch,
     .arm = model_arm,
-    .user = pmu_no_user,
-    .open = pmu_no_open,
+    .user = model_user,
+    .open = model_open,
     .tag = model_tag,
     .sample = model_sample,
     .waiting = model_waiting,

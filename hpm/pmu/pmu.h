@@ -22,6 +22,9 @@ struct pmu_caps {
     bool slices_by_instructions; /* a slice can be a number of instructions */
     /* User mode can read the counters: `user` and `open` may be called. */
     bool user_reads;
+    /* Where user mode reads them in memory: physical address of the first CPU's page, a struct
+     * hpm_user_latch, with those of the others behind it; 0: by instructions. */
+    paddr_t user_latches;
     /* Programmable counters can interrupt: `arm` may be called. */
     bool arms;
     /* cycles in a tick of arch_ticks while a CPU runs, times PMU_RATE_ONE */
@@ -121,16 +124,6 @@ struct pmu_ops {
     /* Writes a label to the ground truth. Any CPU; the caller serialises. */
     void (*mark)(const char *label);
 };
-
-/* For PMUs that user mode cannot read. */
-static inline void pmu_no_user(UNUSED unsigned counter, struct hpm_user_register *out)
-{
-    *out = (struct hpm_user_register){0};
-}
-
-static inline void pmu_no_open(UNUSED bool on)
-{
-}
 
 /* For PMUs without ground truth. */
 static inline void pmu_no_tag(UNUSED uint32_t tid)

@@ -64,13 +64,16 @@ struct boot_info; /* kernel/boot/boot_info.h */
  * mapped. */
 #define KSTACK_SLOT (64 * KIB)
 #define USER_MIN    ((vaddr_t)0x0000000000010000)
-#define USER_MAX    ((vaddr_t)0x00007fffffbef000) /* first address above user space */
+#define USER_MAX    ((vaddr_t)0x00007fffffbaf000) /* first address above user space */
 /* From SHOWN_BASE on, pages that the kernel shows to user mode: programs cannot map, change or
- * unmap them. First the vDSO (kernel/vdso/vdso.h), in the 2 MB of the first thread's stack, so that
- * it needs no page table of its own, then threads' counts (kernel/proc/count_session.c). */
-#define SHOWN_BASE   ((vaddr_t)0x00007fffffbf0000)
-#define SHOWN_COUNTS ((vaddr_t)0x00007fffffc00000)
-#define SHOWN_MAX    ((vaddr_t)0x00007ffffffff000)
+ * unmap them. First the CPUs' counters, where they are read in memory, and the vDSO
+ * (kernel/vdso/vdso.h), in the 2 MB of the first thread's stack, so that they need no page table of
+ * their own, then threads' counts (kernel/proc/count_session.c). */
+#define SHOWN_BASE     ((vaddr_t)0x00007fffffbb0000)
+#define SHOWN_COUNTERS SHOWN_BASE /* a page for each CPU */
+#define SHOWN_VDSO     ((vaddr_t)0x00007fffffbf0000)
+#define SHOWN_COUNTS   ((vaddr_t)0x00007fffffc00000)
+#define SHOWN_MAX      ((vaddr_t)0x00007ffffffff000)
 
 static inline void *phys_to_virt(paddr_t pa)
 {

@@ -1,5 +1,6 @@
 /* See count_session.h. Opening and closing a session change what every CPU counts, so all is done
  * under sessions_gate. */
+#include "kernel/core/cpu.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/internal.h"
@@ -404,6 +405,23 @@ static vaddr_t shown_at(unsigned i)
     return SHOWN_COUNTS + (vaddr_t)i * PAGE_SIZE;
 }
 
+/* Maps the CPUs' counters, where user mode reads them in memory. They stay until the space ends. An
+ * earlier thread of the process may have mapped them, or be doing so: then this one maps what that
+ * one has not yet. */
+static int show_counters(struct process *p)
+{
+    _Static_assert(SHOWN_COUNTERS + (vaddr_t)CPU_MAX * PAGE_SIZE <= SHOWN_VDSO,
+                   "room for each CPU's page");
+    paddr_t latches = hpm_user_latches();
+    int err = 0;
+
+    for (unsigned i = 0; latches && i < cpu_count() && (!err || err == -EEXIST); i++)
+        err = space_show(p->space, SHOWN_COUNTERS + (vaddr_t)i * PAGE_SIZE,
+                         latches + (paddr_t)i * PAGE_SIZE,
+                         PROT_R | PROT_W | PROT_WRITTEN | PROT_DEVICE);
+    return err == -EEXIST ? 0 : err;
+}
+
 static int make_page(struct process *p, struct hpm_user_page **out)
 {
     _Static_assert(SHOWN_COUNTS + (vaddr_t)(PROCESS_THREADS_MAX - 1) * PAGE_SIZE <= SHOWN_MAX &&
@@ -451,8 +469,10 @@ static int show_counts(const struct process *owner, uint32_t session, struct hpm
 int64_t counts_show(struct process *owner, uint32_t session)
 {
     struct hpm_user_page *had = thread_current()->hpm.user, *page = had;
-    int err = had ? 0 : make_page(owner, &page);
+    int err = had ? 0 : show_counters(owner);
 
+    if (!err && !had)
+        err = make_page(owner, &page);
     if (err)
         return err;
     err = show_counts(owner, session, page);

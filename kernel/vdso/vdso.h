@@ -8,7 +8,7 @@
 
 struct space; /* mm/mm.h */
 
-#define VDSO_BASE      SHOWN_BASE
+#define VDSO_BASE      SHOWN_VDSO
 #define VDSO_EHDR      (VDSO_BASE + PAGE_SIZE) /* where its ELF header is: AT_SYSINFO_EHDR */
 #define VDSO_PAGES_MAX 4                       /* of code */
 

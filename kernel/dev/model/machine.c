@@ -11,6 +11,7 @@
 #define DEVICES_MAX 8
 
 static volatile uint8_t *registers; /* NULL: no simulated machine */
+static paddr_t registers_at;
 static struct pci_device device;
 
 volatile struct machine_id *machine_id(void)
@@ -38,6 +39,12 @@ volatile struct machine_cpu *machine_cpu(unsigned index)
 {
     ASSERT(registers && index < MACHINE_CPUS);
     return (volatile struct machine_cpu *)(registers + MACHINE_CPU_OFFSET + index * PAGE_SIZE);
+}
+
+paddr_t machine_user_pages(void)
+{
+    ASSERT(registers);
+    return registers_at + MACHINE_USER_OFFSET;
 }
 
 volatile struct machine_path *machine_path(unsigned index)
@@ -87,6 +94,7 @@ static void map_registers(paddr_t base)
         return;
     }
     registers = (volatile uint8_t *)id;
+    registers_at = base;
     kprintf("machine: simulated %.32s: %u chips x %u cores x %u threads\n", (const char *)id->name,
             id->chips, id->cores_per_chip, id->threads_per_core);
 }

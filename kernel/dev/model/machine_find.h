@@ -20,6 +20,9 @@ volatile struct machine_id *machine_id(void);
 bool machine_shape(struct arch_shape *out);
 /* Return the registers of the CPU with this index in cpus[]. Only if machine_id() is not NULL. */
 volatile struct machine_cpu *machine_cpu(unsigned index);
+/* Returns the physical address of the first CPU's struct machine_user. Only if machine_id() is not
+ * NULL. */
+paddr_t machine_user_pages(void);
 volatile struct machine_path *machine_path(unsigned index);
 /* Only if machine_id()->caps has MACHINE_CAP_DISK. */
 volatile struct machine_disk *machine_disk(void);

@@ -24,6 +24,11 @@ volatile struct machine_id *machine_id(void)
     return double_machine_present ? (volatile struct machine_id *)registers : NULL;
 }
 
+paddr_t machine_user_pages(void)
+{
+    return 0x2000;
+}
+
 volatile struct machine_cpu *machine_cpu(unsigned index)
 {
     return (volatile struct machine_cpu *)(registers + MACHINE_CPU_OFFSET + index * PAGE_SIZE);

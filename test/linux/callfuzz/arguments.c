@@ -37,7 +37,7 @@ static uint64_t bad_pointer(struct maker *m)
     case 7:
         return ~random_below(r, 5000);
     case 8:
-        return 0x7fffffbef000ull - random_below(r, 8192) + 4096;
+        return 0x7fffffbaf000ull - random_below(r, 8192) + 4096;
     case 9:
         return random_next(r);
     case 10:
