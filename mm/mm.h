@@ -206,8 +206,9 @@ struct space_stats {
     uint64_t mapped_pages, resident_pages, out_pages, locked_pages, faults;
     /* of this space, for pages to be read; those of the whole pool are in `pool` */
     uint64_t waits, waited_ns;
-    uint64_t room_pages; /* pages that the space can still fill: pool_room_pages */
-    bool watched;        /* by a tracker, now */
+    uint64_t room_pages;      /* pages that the space can still fill: pool_room_pages */
+    uint64_t elsewhere_pages; /* of files: resident ones whose contents are also where they stay */
+    bool watched;             /* by a tracker, now */
     /* replacement policy; NULL: when the process began memory was not limited, and there was no
      * swap disk; the following members are 0 */
     const char *policy;

@@ -82,11 +82,12 @@ enum node_flag {
 };
 
 struct node {
-    struct lineage *lineage; /* NULL: free, or an orphan */
-    uint64_t page;           /* virtual page number; of a free node the next free node */
-    uint32_t frame;          /* frame number, or 0 */
-    uint32_t slot;           /* where the page is or was swapped out to, or SLOT_NONE */
-    uint8_t state, flags;
+    struct lineage *lineage;          /* NULL: free, or an orphan */
+    uint64_t page;                    /* virtual page number; of a free node the next free node */
+    uint32_t frame;                   /* frame number, or 0 */
+    uint32_t slot;                    /* where the page is or was swapped out to, or SLOT_NONE */
+    uint8_t state : 7, elsewhere : 1; /* elsewhere: its contents are also where they stay */
+    uint8_t flags;
     uint8_t region; /* number of its region, as policies are told it */
     uint8_t holds;  /* threads that read its frame */
     uint16_t sharers, mapped;
@@ -134,6 +135,16 @@ struct passed_pages {
     uint32_t head, tail; /* nodes ever added and taken out */
 };
 
+/* Nodes of the pool of files, in the order of their uses, which its curve is yet to be told of
+ * (mm/track/curve.c). */
+#define POOL_USES 1024 /* a power of two */
+struct pool_uses {
+    uint32_t head,
+        tail;      /* head - tail uses, at most POOL_USES; head is read without the lock, too */
+    uint64_t lost; /* there was no room */
+    uint32_t node[POOL_USES];
+};
+
 struct pool {
     struct spinlock lock;
 
@@ -155,15 +166,16 @@ struct pool {
     struct passed_pages passed;    /* [P] */
 
     /* Frames: mm/pool/reclaim.c, evict.c */
-    bool limited;           /* [-] when it was made memory was limited, or there was a swap disk */
-    uint32_t limit;         /* [-] frames the pool may ever have */
-    uint32_t reserve;       /* [-] frames of the limit that reclaim keeps free */
-    uint32_t frames;        /* [P] frames charged to the pool */
-    uint32_t held;          /* [P] of these, frames of nodes; threads have the others in hand */
-    uint32_t leaving;       /* [P] nodes GOING or WRITING */
-    uint32_t coming;        /* [P] nodes COMING */
-    uint32_t promised;      /* [P] pages that threads are about to evict */
-    uint32_t waiting;       /* [P] threads of the pool in line for memory (reclaim_line.h) */
+    bool limited;       /* [-] when it was made memory was limited, or there was a swap disk */
+    uint32_t limit;     /* [-] frames the pool may ever have */
+    uint32_t reserve;   /* [-] frames of the limit that reclaim keeps free */
+    uint32_t frames;    /* [P] frames charged to the pool */
+    uint32_t held;      /* [P] of these, frames of nodes; threads have the others in hand */
+    uint32_t elsewhere; /* [A] written under [P]: of those, frames of nodes that are elsewhere */
+    uint32_t leaving;   /* [P] nodes GOING or WRITING */
+    uint32_t coming;    /* [P] nodes COMING */
+    uint32_t promised;  /* [P] pages that threads are about to evict */
+    uint32_t waiting;   /* [P] threads of the pool in line for memory (reclaim_line.h) */
     struct wait_queue room; /* [P] threads that wait for a frame, or for the pool's end */
     bool is_short;          /* [A] written under [P]: memory is short, trackers are to watch */
     uint64_t vain;          /* [P] pages looked at since one was evicted or a frame was charged */
@@ -175,6 +187,7 @@ struct pool {
     struct pool_stats stats; /* [P] */
 
     bool files; /* [-] its pages are those of files (mm/object.h), which processes may map, too */
+    struct pool_uses *uses; /* [P] of files, where memory is limited, else NULL */
 
     /* The list of pools: mm/pool/pool.c */
     uint32_t spaces;            /* [L] that use the pool */
@@ -194,6 +207,13 @@ int pool_join(const struct pool *like, struct memory_account *account, struct po
 int pool_join_files(struct pool **out);
 /* Returns the pool of files, or NULL: there is none. Any context. */
 struct pool *pool_of_files(void);
+/* Returns whether half of the room for uses is taken. Any context, no lock. */
+static inline bool pool_uses_are_many(const struct pool *p)
+{
+    return p->uses && __atomic_load_n(&p->uses->head, __ATOMIC_RELAXED) -
+                              __atomic_load_n(&p->uses->tail, __ATOMIC_RELAXED) >
+                          POOL_USES / 2;
+}
 /* Adds a space to p, which another one is in. */
 void pool_join_too(struct pool *p);
 /* Takes a space that has no page any more out of p. The last space ends the pool, after waiting
@@ -273,6 +293,14 @@ uint32_t pool_passed_next(struct pool *p);
 uint32_t pool_readahead_room(const struct pool *p);
 /* Frees a node that has no frame any more, and its slot. */
 void pool_node_free(struct pool *p, uint32_t n);
+/* Counts a frame of node n: one more, or one less. */
+static inline void pool_count_held(struct pool *p, uint32_t n, int more)
+{
+    uint32_t elsewhere = p->elsewhere + (p->nodes[n].elsewhere ? (uint32_t)more : 0);
+
+    p->held += (uint32_t)more;
+    __atomic_store_n(&p->elsewhere, elsewhere, __ATOMIC_RELAXED);
+}
 /* Makes the frame, which is charged, that of node n. */
 static inline void pool_frame_take(struct pool *p, uint32_t n, uint32_t frame)
 {
@@ -281,7 +309,7 @@ static inline void pool_frame_take(struct pool *p, uint32_t n, uint32_t frame)
     page->next = n;
     page->of_files = p->files;
     p->nodes[n].frame = frame;
-    p->held++;
+    pool_count_held(p, n, 1);
 }
 /* Frees the node's frame and wakes threads that wait for one. */
 void pool_frame_free(struct pool *p, uint32_t n);

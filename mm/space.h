@@ -39,6 +39,7 @@ struct space {
     uint64_t wx_choice;        /* [-] mem.wx when it was made */
     bool wx;                   /* [-] memory may be writable and executable */
     bool files;                /* [-] its pages are those of files: no thread runs in it */
+    bool elsewhere;            /* [-] likewise: their contents are also where they stay */
     struct list objects;       /* [M] those it maps, as struct object_user (mm/object.h) */
     struct pool *pool;         /* [-] has a node for each page */
     struct lineage *lineage;   /* [-] */
@@ -114,9 +115,9 @@ static inline void space_note_pages(struct space *s, const struct region *r, int
 /* space.c: makes a space without a page in the pool and lineage of another. Thread context, no lock
  * held. Returns 0, -ENOMEM or -EDQUOT. */
 int space_create_relative(struct space *of, struct memory_account *account, struct space **out);
-/* space.c: makes a space for the pages of files, in their pool. Thread context, no lock held.
- * Returns 0 or -ENOMEM. */
-int space_create_for_files(struct space **out);
+/* space.c: makes a space for the pages of files, in their pool; `elsewhere`: their contents are
+ * also where they stay. Thread context, no lock held. Returns 0 or -ENOMEM. */
+int space_create_for_files(bool elsewhere, struct space **out);
 /* space.c: allocates nodes for `more` further regions. [M] held. Returns 0 or -ENOMEM. */
 int space_reserve_regions(struct space *s, unsigned more);
 /* space.c: the same to take regions out of [va, end), which only a hole amid one makes more. */

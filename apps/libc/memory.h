@@ -23,8 +23,9 @@ void memory_unmap(void *at, size_t bytes) VIGIL(memory_unmap);
  * if not all of them are mapped. */
 int memory_advise(void *at, size_t bytes, int advice) VIGIL(memory_advise);
 
-/* Reads the memory figures of process `pid`, the caller's if 0. Those of a child that has ended are
- * its last ones. Returns 0 or -ESRCH. */
+/* Reads the memory figures of process `pid`, the caller's if 0, or of files, if SYS_MEMORY_FILES.
+ * Those of a child that has ended are its last ones. Returns 0, -ESRCH, or -ENOENT if no file is in
+ * memory. */
 int memory_read(int pid, struct sys_memory *out) VIGIL(memory_read);
 
 /* Reads the curve of misses of process `pid`, likewise: how often it would miss with more or less

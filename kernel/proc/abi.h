@@ -60,7 +60,8 @@ enum sys_number {
     SYS_SAMPLE_CLOSE, /* (session) Closes the session. */
     /* () Returns the pid that the next application started by the caller's process will have. */
     SYS_NEXT_PID,
-    /* (pid, struct sys_memory *, bytes) Describes the memory of a process; pid 0: the caller's. */
+    /* (pid, struct sys_memory *, bytes) Describes the memory of a process; pid 0: the caller's;
+     * SYS_MEMORY_FILES: that of files, and -ENOENT: there is none. */
     SYS_MEMORY,
     /* (pid, struct sys_memory_region *, bytes) Lists regions by address. Returns the number of
      * regions. */
@@ -73,7 +74,7 @@ enum sys_number {
      * private copy. Returns the address; -ENOENT: no such disk; -EBUSY: it is the swap disk;
      * -EINVAL: beyond its end; -ENOMEM; -EACCES: writable and executable. */
     SYS_MMAP_DISK,
-    /* (pid, struct sys_curve *, bytes) Reads a process's curve of misses; pid 0: the caller's.
+    /* (pid, struct sys_curve *, bytes) Reads a process's curve of misses; pid as of SYS_MEMORY.
      * -ENOENT: there is none yet. */
     SYS_CURVE,
     /* (uint32_t *cursor, struct sys_hpm_listed *, bytes) Describes the next event or metric that
@@ -377,6 +378,8 @@ struct sys_memory {
 /* Misses that a process would have had in an epoch with 1/16, 2/16, ... of the pages it used. First
  * uses are not counted. */
 #define SYS_CURVE_POINTS 16
+#define SYS_MEMORY_FILES 0x7fffffff /* in a pid's place: the pages of files of all processes */
+
 struct sys_curve {
     /* Of an epoch. accesses: those that the tracker saw, including first uses. */
     uint64_t pages, accesses, first_uses;

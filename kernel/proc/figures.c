@@ -8,27 +8,30 @@
 
 _Static_assert(SYS_CURVE_POINTS == TRACK_CURVE_POINTS, "a curve is handed on as it is");
 
-/* Reads a curve. Returns false if there is none. */
-static bool curve_of(struct space *s, bool last, struct sys_curve *out)
+static void put_curve(const struct track_curve *curve, struct sys_curve *out)
+{
+    *out = (struct sys_curve){
+        .pages = curve->pages,
+        .accesses = curve->accesses,
+        .first_uses = curve->cold,
+        .epochs = curve->epochs,
+        .epoch_ms = curve->epoch_ms,
+        .sample_shift = curve->shift,
+        .points = SYS_CURVE_POINTS,
+        .has_mru = curve->has_mru,
+    };
+    memcpy(out->lru, curve->lru, sizeof(out->lru));
+    memcpy(out->mru, curve->mru, sizeof(out->mru));
+}
+
+/* Reads a curve; one of 0 points if there is none. */
+static NOINLINE void curve_of(struct space *s, bool last, struct sys_curve *out)
 {
     struct track_curve curve;
 
     *out = (struct sys_curve){0};
-    if (!track_read_curve(s, last, &curve))
-        return false;
-    *out = (struct sys_curve){
-        .pages = curve.pages,
-        .accesses = curve.accesses,
-        .first_uses = curve.cold,
-        .epochs = curve.epochs,
-        .epoch_ms = curve.epoch_ms,
-        .sample_shift = curve.shift,
-        .points = SYS_CURVE_POINTS,
-        .has_mru = curve.has_mru,
-    };
-    memcpy(out->lru, curve.lru, sizeof(out->lru));
-    memcpy(out->mru, curve.mru, sizeof(out->mru));
-    return true;
+    if (track_read_curve(s, last, &curve))
+        put_curve(&curve, out);
 }
 
 void process_remember(struct process *p)
@@ -166,11 +169,15 @@ static void read_ended(struct process *p, struct space_stats *out)
 
 int process_memory_for(struct process *reader, uint32_t pid, struct sys_memory *out)
 {
-    struct process *p = process_look_for(reader, pid), *ended;
+    bool files = pid == SYS_MEMORY_FILES;
+    struct process *p = files ? NULL : process_look_for(reader, pid), *ended;
     struct space_stats stats;
 
     *out = (struct sys_memory){0};
-    if (p) {
+    if (files) {
+        if (!space_stats_of_files(&stats))
+            return -ENOENT;
+    } else if (p) {
         space_stats(p->space, &stats);
         process_look_end(p);
     } else if ((ended = proctree_child(reader, pid))) {
@@ -187,9 +194,15 @@ int process_memory_for(struct process *reader, uint32_t pid, struct sys_memory *
 
 int process_curve_for(struct process *reader, uint32_t pid, struct sys_curve *out)
 {
-    struct process *p = process_look_for(reader, pid), *ended;
+    bool files = pid == SYS_MEMORY_FILES;
+    struct process *p = files ? NULL : process_look_for(reader, pid), *ended;
+    struct track_curve curve;
 
-    if (p) {
+    *out = (struct sys_curve){0};
+    if (files) {
+        if (track_read_curve_of_files(&curve))
+            put_curve(&curve, out);
+    } else if (p) {
         curve_of(p->space, false, out);
         process_look_end(p);
     } else if ((ended = proctree_child(reader, pid))) {

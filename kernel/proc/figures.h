@@ -11,8 +11,8 @@ void sysinfo_breakdown(const struct hpm_breakdown *from, struct sys_breakdown *t
  * lock held. */
 void process_remember(struct process *p);
 /* Read memory figures, and the curve of misses, of the process `pid`: a running one that `reader`
- * may see, or its child that has ended. Thread context, no lock held. Return 0; -ESRCH: no such
- * process; of a curve -ENOENT: there is none. */
+ * may see, or its child that has ended; or SYS_MEMORY_FILES. Thread context, no lock held. Return
+ * 0; -ESRCH: no such process; -ENOENT: there is no curve, or no file in memory. */
 int process_memory_for(struct process *reader, uint32_t pid, struct sys_memory *out);
 int process_curve_for(struct process *reader, uint32_t pid, struct sys_curve *out);
 /* Reads the region at `from`, or the next one above. The caller gets them one by one, since a

@@ -32,7 +32,8 @@ void procfs_meminfo(struct pseudo_text *t, UNUSED const uint32_t *n)
     space_stats_of_files(&files);
     unsigned long long total = f.total_pages * PAGE_SIZE / KIB,
                        left = f.free_pages * PAGE_SIZE / KIB,
-                       cached = files.resident_pages * PAGE_SIZE / KIB;
+                       cached = files.resident_pages * PAGE_SIZE / KIB,
+                       elsewhere = files.elsewhere_pages * PAGE_SIZE / KIB;
     pseudo_print(
         t,
         "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n"
@@ -40,7 +41,7 @@ void procfs_meminfo(struct pseudo_text *t, UNUSED const uint32_t *n)
         "       0 kB\nShmem:          %8llu kB\nSwapTotal:             0 kB\nSwapFree:             "
         " 0 kB\n"
         "HugePages_Total:       0\nHugePages_Free:        0\nHugepagesize:       2048 kB\n",
-        total, left, left, cached, cached);
+        total, left, left + elsewhere, cached, cached - elsewhere);
 }
 
 /* Returns how long a CPU has been idle, to now if it is, else to the last time that it was. */

@@ -89,6 +89,7 @@ static void destroy_pool(struct pool *p)
     prefetching_end(p);
     area_free(p->state);
     area_free(p->nodes);
+    kfree(p->uses);
     if (p->account)
         memory_uncharge(p->account, p->charged);
     memory_account_put(p->account);
@@ -136,6 +137,8 @@ static void init_for_files(struct pool *p)
 {
     init_from_args(p);
     p->files = true;
+    if (p->limited && track_makes_curves())
+        p->uses = kmalloc(sizeof(*p->uses)); /* without it there is no curve */
     p->global = false;
     p->limit = limit_now(true);
 }
@@ -378,6 +381,7 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
     p->nodes[n] = (struct node){.lineage = s->lineage,
                                 .page = va >> PAGE_SHIFT,
                                 .state = NODE_HERE,
+                                .elsewhere = s->elsewhere,
                                 .flags = space_tells(s) ? NODE_FRESH : 0,
                                 .region = region,
                                 .sharers = 1,
@@ -398,6 +402,7 @@ uint32_t pool_node_out(struct pool *p, struct space *s, vaddr_t va, uint8_t flag
                                     .page = va >> PAGE_SHIFT,
                                     .slot = SLOT_NONE,
                                     .state = NODE_OUT,
+                                    .elsewhere = s->elsewhere,
                                     .flags = flags,
                                     .region = region,
                                     .sharers = 1};
@@ -500,7 +505,7 @@ void pool_frame_free(struct pool *p, uint32_t n)
 
     frame_free(frame_address(frame_page_number(node->frame)), 0);
     node->frame = 0;
-    p->held--;
+    pool_count_held(p, n, -1);
     pool_uncharge_locked(p, 1);
 }
 
@@ -545,7 +550,7 @@ uint32_t pool_forget(struct pool *p, uint32_t n)
     if (node->state == NODE_HERE) {
         frame = node->frame;
         node->frame = 0;
-        p->held--;
+        pool_count_held(p, n, -1);
     } else if (node->state == NODE_READY) {
         pool_frame_free(p, n);
     }
@@ -605,12 +610,23 @@ void pool_let_go(struct pool *p, uint32_t n)
 
 /* ---- What trackers tell ---------------------------------------------------------------------- */
 
+static void note_use(struct pool_uses *u, uint32_t n)
+{
+    if (u->head - u->tail < POOL_USES)
+        u->node[u->head % POOL_USES] = n;
+    else
+        u->lost++;
+    __atomic_store_n(&u->head, u->head + (u->head - u->tail < POOL_USES), __ATOMIC_RELAXED);
+}
+
 void pool_used_locked(struct pool *p, uint32_t n)
 {
     struct node *node = &p->nodes[n];
 
     if (node->state != NODE_HERE) /* it is being taken out of all tables that have it */
         return;
+    if (p->uses)
+        note_use(p->uses, n);
     if (!p->ops->use_once || !(node->flags & NODE_FRESH))
         pool_touch_locked(p, n);
     node->flags &= ~NODE_FRESH;
@@ -684,7 +700,7 @@ static void check_node(const struct pool *p, const struct node *node)
 
 void pool_check(struct pool *p)
 {
-    uint32_t free = 0, held = 0, leaving = 0, unused = 0, coming = 0;
+    uint32_t free = 0, held = 0, elsewhere = 0, leaving = 0, unused = 0, coming = 0;
     bool irq = spin_lock(&p->lock);
 
     for (uint32_t n = 0; n < p->capacity; n++) {
@@ -692,6 +708,7 @@ void pool_check(struct pool *p)
         bool resident = node->lineage && (node->state == NODE_HERE || node->state == NODE_READY);
         free += node->state == NODE_FREE;
         held += node->frame != 0;
+        elsewhere += node->frame && node->elsewhere;
         coming += node->state == NODE_COMING;
         leaving += node->state == NODE_GOING || node->state == NODE_WRITING;
         unused += node->flags & NODE_UNUSED ? 1 : 0;
@@ -700,6 +717,7 @@ void pool_check(struct pool *p)
         ASSERT(p->ops->resident(p->state, n) == resident);
     }
     ASSERT(free == p->free_nodes && held == p->held && held <= p->frames);
+    ASSERT(elsewhere == p->elsewhere);
     ASSERT(leaving == p->leaving && coming == p->coming && unused == p->prefetching.unused);
     const char *why = p->ops->check(p->state);
     if (why)

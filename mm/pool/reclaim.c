@@ -74,10 +74,12 @@ static uint64_t saturating_sub(uint64_t n, uint64_t part)
     return n - MIN(n, part);
 }
 
-/* A page that is leaving has its slot, and will give its frame. */
+/* A page that is leaving has its slot, and will give its frame; one of a file that is elsewhere
+ * gives its own for a process's. */
 uint64_t pool_room_pages(const struct pool *p)
 {
-    uint64_t leaving = count_now(&user_leaving),
+    const struct pool *files = p->files ? NULL : pool_of_files();
+    uint64_t leaving = count_now(&user_leaving) + (files ? count_now(&files->elsewhere) : 0),
              frames = saturating_sub(frame_free_about() + leaving, kernel_keeps());
     struct swap_stats swap;
 

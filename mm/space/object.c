@@ -8,6 +8,7 @@
 #include "mm/object.h"
 #include "mm/pool.h"
 #include "mm/pool/reclaim.h"
+#include "mm/track/track.h"
 
 #define ROOM_FIRST (16 * PAGE_SIZE)
 /* The part of memory that an object's pages may be stored to, before they are written to where they
@@ -42,9 +43,9 @@ uint64_t object_store_pages(const struct object_store *store)
     return s ? space_pages(s) : 0;
 }
 
-/* Makes the store's space, if there is none. Not before the disks are known, which a pool's limits
- * depend on. */
-static int make_space(struct object_store *store)
+/* Makes the store's space, if there is none: either all of its objects have a backing, `elsewhere`,
+ * or none has. Not before the disks are known, which a pool's limits depend on. */
+static int make_space(struct object_store *store, bool elsewhere)
 {
     struct space *s;
     int err = 0;
@@ -52,7 +53,7 @@ static int make_space(struct object_store *store)
     if (space_of(store))
         return 0;
     mutex_lock(&store->mutex);
-    if (!store->space && !(err = space_create_for_files(&s)))
+    if (!store->space && !(err = space_create_for_files(elsewhere, &s)))
         __atomic_store_n(&store->space, s, __ATOMIC_RELEASE);
     mutex_unlock(&store->mutex);
     return err;
@@ -64,7 +65,7 @@ int object_create(struct object_store *store, const struct object_backing *backi
                   struct object **out)
 {
     struct object *o = kmalloc(sizeof(*o));
-    int err = o ? make_space(store) : -ENOMEM;
+    int err = o ? make_space(store, backing) : -ENOMEM;
 
     if (err) {
         kfree(o);
@@ -305,6 +306,13 @@ static int copy_part(struct object *o, const struct part *x)
     }
 }
 
+/* Lets the curve of files know of uses before there are too many. No lock held, nor the mutex. */
+static void deliver_uses(const struct object *o)
+{
+    if (pool_uses_are_many(o->store->space->pool))
+        track_deliver();
+}
+
 /* Copies n bytes. Returns as object_read. */
 static int64_t copy(struct object *o, uint64_t at, void *to, const void *from, size_t n)
 {
@@ -319,6 +327,8 @@ static int64_t copy(struct object *o, uint64_t at, void *to, const void *from, s
         if (err)
             return done ? (int64_t)done : err;
         done += x.n;
+        if (to) /* the mutex is not held */
+            deliver_uses(o);
     }
     return (int64_t)done;
 }
@@ -436,6 +446,7 @@ int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n)
     if (!done)
         done = o->backing ? write_out(o, at, from, n) : copy(o, at, NULL, from, n);
     mutex_unlock(&o->mutex);
+    deliver_uses(o);
     return done;
 }
 

@@ -109,7 +109,7 @@ int space_create_relative(struct space *of, struct memory_account *account, stru
     return 0;
 }
 
-int space_create_for_files(struct space **out)
+int space_create_for_files(bool elsewhere, struct space **out)
 {
     struct space *s = begin_space(NULL, NULL);
 
@@ -117,6 +117,7 @@ int space_create_for_files(struct space **out)
         return -ENOMEM;
     spin_init(&s->lock, LOCK_FILES, "space of files");
     s->files = true;
+    s->elsewhere = elsewhere;
     int err = arch_space_init(&s->arch, &s->tables.frames);
     if (!err && (err = lineage_begin(s)))
         arch_space_destroy(&s->arch);
@@ -131,6 +132,7 @@ int space_create_for_files(struct space **out)
         kfree(s);
         return err;
     }
+    s->number = track_space_added(s);
     *out = s;
     return 0;
 }
@@ -267,8 +269,7 @@ static void free_regions(struct space *s)
 void space_destroy(struct space *s)
 {
     check_everything(s);
-    if (!s->files)
-        track_space_removed(s);
+    track_space_removed(s);
     for (const struct region *r = regions_above(&s->regions, 0); r; r = region_next(r))
         space_drop_pages(s, r->touched_lo, r->touched_hi);
     ASSERT(s->resident_pages == 0 && s->out_pages == 0);

@@ -156,6 +156,7 @@ bool space_stats_of_files(struct space_stats *out)
     if (p->limited)
         put_pool(p, out);
     out->resident_pages = p->held;
+    out->elsewhere_pages = p->elsewhere;
     spin_unlock(&p->lock, irq);
     return true;
 }

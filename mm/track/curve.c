@@ -1,6 +1,6 @@
 /*
  * Curves of misses by memory (mm/policy/curve/mrc.h), one for each watched space, made by a sink of
- * trackers.
+ * trackers, and one for the pool of files.
  *
  * Pages are numbered as they come, whether in a pool or not. Where the tracker logs only a sample
  * of the pages, one of 2^shift, the curve is that of a memory smaller by the same factor (SHARDS,
@@ -10,6 +10,7 @@
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
 #include "mm/policy/curve/mrc.h"
+#include "mm/object.h"
 #include "mm/pool.h"
 #include "mm/track/page_index.h"
 #include "mm/space.h"
@@ -19,6 +20,7 @@
 
 #define NUMBERS_FIRST 2048
 #define BATCH         256 /* entries numbered together */
+#define LOOKED        32  /* pages looked at in one hold of a lock */
 
 struct curve {
     unsigned shift;
@@ -160,6 +162,45 @@ static void touch_sample(struct space *s, const uint64_t *entry, size_t n)
     }
 }
 
+/* Copies those of n entries whose pages are the space's own, not an object's, which are in the
+ * curve of files. Returns their number. */
+static size_t own_pages(struct space *s, const uint64_t *entry, size_t n, uint64_t *out)
+{
+    size_t own = 0;
+    bool irq = spin_lock(&s->lock);
+
+    for (size_t i = 0; i < n; i++) {
+        vaddr_t va = (entry[i] & PAGE_ENTRY_PAGE) << PAGE_SHIFT;
+        struct arch_page page = {.kind = ARCH_PAGE_NONE};
+        if (va < USER_MAX)
+            arch_space_look(&s->arch, va, 1, &page);
+        const struct region *r = page.kind == ARCH_PAGE_NONE ? regions_find(&s->regions, va) : NULL;
+        if (page.kind == ARCH_PAGE_HERE ? pool_owns(s->pool, page.pa) : !r || !object_mapped(r))
+            out[own++] = entry[i];
+    }
+    spin_unlock(&s->lock, irq);
+    return own;
+}
+
+static void touch(struct space *s, const uint64_t *entry, size_t n)
+{
+    (s->curve->shift ? touch_sample : touch_pages)(s, entry, n);
+}
+
+/* The same without pages of objects, where the space maps any. */
+static void touch_own(struct space *s, const uint64_t *entry, size_t n)
+{
+    uint64_t own[LOOKED];
+
+    if (list_empty(&s->objects))
+        touch(s, entry, n);
+    else
+        for (size_t part; n; entry += part, n -= part) {
+            part = MIN(n, (size_t)LOOKED);
+            touch(s, own, own_pages(s, entry, part, own));
+        }
+}
+
 static uint64_t epoch_ticks(void)
 {
     return mem_epoch_ms * arch_ticks_hz() / 1000;
@@ -180,12 +221,47 @@ static void update_curve(struct space *s, const struct page_run *run)
             return;
     }
     for (unsigned part = 0; part < 2; part++)
-        (shift ? touch_sample : touch_pages)(s, run->entry[part], run->count[part]);
+        touch_own(s, run->entry[part], run->count[part]);
     /* The run may have ended before the curve began. */
     if (run->time < c->epoch_began + epoch_ticks())
         return;
     c->epoch_began = run->time;
     mrc_epoch(c->mrc);
+}
+
+/* Takes out up to LOOKED nodes of files that were used, the earliest first. Returns how many. */
+static unsigned take_uses(struct pool *p, uint64_t *node)
+{
+    struct pool_uses *u = p->uses;
+    unsigned n = 0;
+
+    if (!u)
+        return 0;
+    bool irq = spin_lock(&p->lock);
+    uint32_t tail = u->tail;
+    while (n < LOOKED && tail != u->head)
+        node[n++] = u->node[tail++ % POOL_USES];
+    __atomic_store_n(&u->tail, tail, __ATOMIC_RELAXED);
+    spin_unlock(&p->lock, irq);
+    return n;
+}
+
+void track_curve_files(struct space *s)
+{
+    uint64_t now = arch_ticks_near();
+    uint64_t node[LOOKED];
+    unsigned n;
+
+    if (!s->curve && s->pool->uses)
+        s->curve = make_curve(s, 0, NUMBERS_FIRST);
+    if (!s->curve)
+        return;
+    while ((n = take_uses(s->pool, node)))
+        touch_pages(s, node, n);
+    if (now < s->curve->epoch_began + epoch_ticks())
+        return;
+    s->curve->epoch_began = now;
+    mrc_epoch(s->curve->mrc);
 }
 
 uint32_t track_curve_epochs(struct space *s)

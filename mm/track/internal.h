@@ -59,6 +59,9 @@ void track_soft_end(struct space *s);
 void track_record_start(void);
 void track_record_end(void);
 
+/* curve.c: adds the uses of pages of files since the last call to their curve, by the pages' nodes,
+ * and ends its epoch. `s`: the space of a store, which has that curve. In a delivery's turn. */
+void track_curve_files(struct space *s);
 /* curve.c: begins to make curves of what is delivered, which decay or keep their counts; prints and
  * frees the curve of a space that ends. */
 void track_curves_start(bool decay);

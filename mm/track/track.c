@@ -28,6 +28,7 @@ static struct {
     struct spinlock lock;             /* [N] */
     uint16_t last;                    /* [N] the last number given out */
     struct space *space[PAGE_SPACES]; /* [N] by number, read under [D] */
+    struct space *files; /* likewise: the store's that has the curve of files, or NULL */
     track_sink *sink[SINKS_MAX];
     unsigned sinks;
     uint64_t ticks;               /* [D] spent on delivery */
@@ -108,7 +109,7 @@ void track_init(bool divided)
     track.ops = find_tracker();
     track_governor_init(&track.govern, (unsigned)mem_track_permille, 0, path_sample_max(),
                         WINDOW_NS * (arch_ticks_hz() / 1000) / (NS_PER_S / 1000));
-    if (track.ops && mem_curves)
+    if (track_makes_curves())
         track_curves_start(!divided);
     if (track.ops && mem_record)
         track_record_start();
@@ -151,6 +152,11 @@ static void watch_cost(void)
 
 /* ---- Delivery -------------------------------------------------------------------------------- */
 
+bool track_makes_curves(void)
+{
+    return track.ops && mem_curves != TRACK_CURVES_OFF;
+}
+
 void track_attach(track_sink *sink)
 {
     ASSERT(track.sinks < SINKS_MAX);
@@ -180,6 +186,8 @@ static void deliver_logs(void)
         deliver_run(&run);
         page_log_taken(l);
     }
+    if (track.files && track_makes_curves())
+        track_curve_files(track.files);
     track.ticks += arch_ticks_near() - begun;
     watch_cost();
 }
@@ -215,6 +223,8 @@ uint16_t track_space_added(struct space *s)
     if (number) {
         track.space[number] = s;
         track.last = number;
+        if (s->files && !track.files)
+            track.files = s;
     }
     spin_unlock(&track.lock, irq);
     return number;
@@ -263,6 +273,15 @@ void track_space_named(const struct space *s)
         telemetry_tracker_watch(s->pid, track.ops->name, true);
 }
 
+/* [D] and [N] held. */
+static void choose_files_locked(void)
+{
+    track.files = NULL;
+    for (unsigned i = 1; i < PAGE_SPACES && !track.files; i++)
+        if (track.space[i] && track.space[i]->files)
+            track.files = track.space[i];
+}
+
 void track_space_removed(struct space *s)
 {
     update_watch(s, true);
@@ -270,6 +289,8 @@ void track_space_removed(struct space *s)
     deliver_logs();
     bool irq = spin_lock(&track.lock);
     track.space[s->number] = NULL;
+    if (track.files == s)
+        choose_files_locked();
     spin_unlock(&track.lock, irq);
     track_curve_end(s);
     track_soft_end(s);
@@ -336,6 +357,15 @@ void track_each_curve(void (*f)(struct space *s, void *arg), void *arg)
         if (track.space[n] && track.space[n]->curve)
             f(track.space[n], arg);
     leave_delivery();
+}
+
+bool track_read_curve_of_files(struct track_curve *out)
+{
+    gate_enter(&delivery);
+    deliver_logs();
+    bool is = track.files && track_curve(track.files, out);
+    leave_delivery();
+    return is;
 }
 
 bool track_read_curve(struct space *s, bool last, struct track_curve *out)

@@ -113,6 +113,11 @@ bool track_curve(struct space *s, struct track_curve *out);
 /* Reads the curve of s at any time. `last`: no thread runs in s any more, so that an unfinished
  * first epoch counts. Thread context, no lock held. Returns false if nothing is known. */
 bool track_read_curve(struct space *s, bool last, struct track_curve *out);
+/* Reads the curve of the pool of files: of reads, writes, and uses of mapped pages, as far as a
+ * tracker watches the process. As above. */
+bool track_read_curve_of_files(struct track_curve *out);
+/* Returns whether there is a tracker, and curves are made. Any context after track_init(). */
+bool track_makes_curves(void);
 
 struct track_account {
     const char *tracker;

@@ -39,6 +39,21 @@ if command -v "$compiler" >/dev/null 2>&1; then
 	line "RESULT app=pages pattern=loop pages=1000 wrong=0 read=2000..3200" \
 		"a disk is a file, read by a program in half the memory"
 	line "RESULT app=pages pattern=points how=map wrong=0 read=1000..4000" "... and mapped"
+	for how in read map; do
+		boot machine=openpower720 plugin=disk="$image" initrd="$work/initrd.tar" timeout=200 -- \
+			"mem.user=2M mem.policy=lru mem.epoch_ms=20 -- memstat regions=0 -- /pages /dev/model loop $how 3"
+		status_is 0 "files fill memory, by $how: a program finds room"
+		line "memstat of=files resident_kb=1000..2048" "... memstat shows their pages"
+		line "curve pages=1000..1200 again=100..2100" "... and their curve"
+		r=0
+		[ "$(grep -cE ' (9[0-9]\.[0-9]|100\.0)  \|' "$console")" -ge 12 ] &&
+			grep -qE ' 0\.0  \| ' "$console" || r=1
+		result $r "... of a loop: all accesses miss until the whole file fits"
+	done
+	boot machine=openpower720 smp=2 plugin=disk="$image" initrd="$work/initrd.tar" timeout=200 -- \
+		"mem.user=5M mem.goal=throughput mem.epoch_ms=20 mem.track=always -- \
+		memstat regions=0 interval=40 -- /pages /dev/model loop read 20 & lu n=384"
+	says 'plan=(.*,)?0:1[0-9]{3}' "memory is divided: a file that is read in a loop gets all it needs"
 	boot smp=2 drive="$image" initrd="$work/initrd.tar" timeout=120 -- "-- /pages /dev/vda write read"
 	line "exit app=/pages status=0" "... and is not written"
 	boot smp=2 drive="$image,readonly=on" initrd="$work/initrd.tar" timeout=120 -- \

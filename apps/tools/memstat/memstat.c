@@ -17,7 +17,7 @@
 enum { REGIONS_MAX = 128, LOOK_MS = 20 };
 enum { FORMAT_TEXT, FORMAT_SERIES };
 
-static uint64_t interval_ms, regions = 1, curve = 1, pools = 1;
+static uint64_t interval_ms, regions = 1, curve = 1, pools = 1, files = 1;
 static unsigned format;
 static const char *const formats[] = {"text", "series", NULL};
 static const struct args_entry entries[] = {
@@ -28,6 +28,8 @@ static const struct args_entry entries[] = {
      "1: how often it would miss with other memory, where a tracker has watched it"},
     {"pools", ARGS_NUMBER, &pools, 0, 1, NULL,
      "1: with each interval, what every process has of memory"},
+    {"files", ARGS_NUMBER, &files, 0, 1, NULL,
+     "1: of files' pages as well, where memory is limited"},
     {"format", ARGS_CHOICE, &format, 0, 0, formats,
      "text: for people; series: a line MEMORY and a line MRC each time, for make plot-mrc"},
 };
@@ -69,6 +71,8 @@ static void show(const struct program *p, const char *name, bool running)
         show_pools();
     if (regions)
         show_regions(region, region_count, REGIONS_MAX);
+    if (files)
+        show_files();
 }
 
 static void watch(struct program *p, const char *name)

@@ -4,6 +4,8 @@
 
 /* Prints a process's memory and the machine's: pool, faults, prefetching, replacement, tracker. */
 void show_memory(const char *program, double ms, const struct sys_memory *m);
+/* Prints the pool of files, if their memory is limited. */
+void show_files(void);
 /* Prints the pools of all processes, and what each would gain. */
 void show_pools(void);
 /* Prints the first `room` of `count` regions. */

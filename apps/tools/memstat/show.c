@@ -116,6 +116,31 @@ static void show_swap(const struct sys_memory *m)
            m->swap_reads, m->swap_writes);
 }
 
+/* Prints what pools of processes and that of files have in common. */
+static void show_one_pool(const struct sys_memory *m)
+{
+    printf("  pool: policy=%s kb=%" PRIu64 " limit_kb=%" PRIu64 " tracker=%s\n", m->policy,
+           kilobytes(m->pool_bytes), kilobytes(m->limit_bytes), m->tracker);
+    show_faults(m);
+    show_prefetching(m);
+}
+
+void show_files(void)
+{
+    struct sys_memory m;
+    struct sys_curve c;
+
+    if (memory_read(SYS_MEMORY_FILES, &m) || !m.policy[0])
+        return;
+    printf("memstat: of=files resident_kb=%" PRIu64 ": of all processes\n",
+           kilobytes(m.resident_bytes));
+    show_one_pool(&m);
+    show_policy(&m);
+    show_division(&m);
+    if (!memory_curve(SYS_MEMORY_FILES, &c) && c.epochs)
+        show_curve(&c, &m);
+}
+
 void show_memory(const char *program, double ms, const struct sys_memory *m)
 {
     printf("memstat: of=%s ms=%.1f mapped_kb=%" PRIu64 " resident_kb=%" PRIu64
@@ -128,10 +153,7 @@ void show_memory(const char *program, double ms, const struct sys_memory *m)
         show_tracker(m);
         return;
     }
-    printf("  pool: policy=%s kb=%" PRIu64 " limit_kb=%" PRIu64 " tracker=%s\n", m->policy,
-           kilobytes(m->pool_bytes), kilobytes(m->limit_bytes), m->tracker);
-    show_faults(m);
-    show_prefetching(m);
+    show_one_pool(m);
     if (m->swap_bytes)
         show_swap(m);
     show_policy(m);
@@ -175,6 +197,8 @@ void show_pools(void)
         begun = true;
         show_pool(thread[i].pid, thread[i].name, &m);
     }
+    if (begun && !memory_read(SYS_MEMORY_FILES, &m) && m.policy[0])
+        show_pool(0, "files", &m);
 }
 
 /* ---- Regions --------------------------------------------------------------------------------- */

@@ -45,7 +45,7 @@ static int64_t memory_regions(struct process *reader, uint32_t pid, vaddr_t at, 
     vaddr_t from = 0;
     int64_t n = 0;
 
-    if (process_memory_for(reader, pid, &exists))
+    if (pid == SYS_MEMORY_FILES || process_memory_for(reader, pid, &exists))
         return -ESRCH;
     for (; process_next_region(pid, from, &region); n++, from = region.start + region.bytes) {
         if ((size_t)n < room &&

@@ -180,6 +180,10 @@ int thread_create_kernel(const char *name, void (*entry)(void *), void *arg,
     (void)name, (void)entry, (void)arg, (void)cpus;
     return 0;
 }
+bool track_makes_curves(void)
+{
+    return false;
+}
 void page_io_init(void)
 {
 }
