@@ -22,9 +22,6 @@ struct pmu_caps {
     bool slices_by_instructions; /* a slice can be a number of instructions */
     /* User mode can read the counters: `user` and `open` may be called. */
     bool user_reads;
-    /* Where user mode reads them in memory: physical address of the first CPU's page, a struct
-     * hpm_user_latch, with those of the others behind it; 0: by instructions. */
-    paddr_t user_latches;
     /* Programmable counters can interrupt: `arm` may be called. */
     bool arms;
     /* cycles in a tick of arch_ticks while a CPU runs, times PMU_RATE_ONE */
@@ -47,6 +44,9 @@ struct pmu_caps {
     uint32_t sample_records_max;       /* largest number of records in a CPU's memory */
     unsigned record_bytes;             /* 0: records need no memory */
     unsigned record_cycles;            /* what the hardware spends on a record */
+    /* Where user mode reads them in memory: physical address of the first CPU's page, a struct
+     * hpm_user_latch, with those of the others behind it; 0: by instructions. */
+    paddr_t user_latches;
 };
 
 /* Everything counted since the CPU was set up. A count goes on growing when its counter gets

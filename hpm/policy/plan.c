@@ -196,21 +196,21 @@ static unsigned counter_of(const struct group_plan *groups, unsigned g, unsigned
     return GROUP_NIL;
 }
 
-/* Returns the group that counts all of the set, the one with the largest share. */
+/* Returns the first group that counts all of the set, which has the largest share of them:
+ * shares_pack puts heavy groups first. */
 static unsigned group_of(const struct plan_work *work, uint64_t set)
 {
     const struct plan_packing *p = &work->packing;
-    unsigned best = GROUP_NIL;
 
     for (unsigned g = 0; g < work->groups.groups; g++) {
         uint64_t left = set;
         while (left &&
                counter_of(&work->groups, g, p->first[p->event_of[first_of(left)]]) != GROUP_NIL)
             left &= left - 1;
-        if (!left && (best == GROUP_NIL || work->share[g] > work->share[best]))
-            best = g;
+        if (!left)
+            return g;
     }
-    return best;
+    panic("hpm: a set that no group counts");
 }
 
 /* Seats tied counts, each set in its group. */
