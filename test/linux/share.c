@@ -225,6 +225,25 @@ static void wait_for_the_host(void)
     check(has("/share/growing", "one\ntwo\n"), "... and all of it");
 }
 
+/* The host compares the file when it reads the line, and answers. */
+static void sync_all(void)
+{
+    int fd = open("/share/synced", O_CREAT | O_RDWR, 0644);
+    bool is = false;
+
+    check(!ftruncate(fd, LINES * LINE), "a file is made");
+    char *m = mmap(NULL, LINES * LINE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    check(m != MAP_FAILED, "... and mapped");
+    put_lines(m, 0, LINES);
+    sync();
+    printf("# the host's turn\n");
+    fflush(stdout);
+    for (unsigned i = 0; i < 300 && !is; i++, usleep(100000))
+        is = has("/share/answer", "same\n");
+    check(is, "after sync the host has what was stored to the mapping, which goes on");
+    close(fd);
+}
+
 /* Adds 1 to the first byte of each page, and writes the second one of every third. */
 static void store_much(void)
 {
@@ -253,6 +272,8 @@ int main(int argc, char **argv)
 
     if (!strcmp(what, "waits")) {
         wait_for_the_host();
+    } else if (!strcmp(what, "sync")) {
+        sync_all();
     } else if (!strcmp(what, "much")) {
         store_much();
     } else if (!strcmp(what, "rw")) {

@@ -61,6 +61,20 @@ guest_tap
 echo hello >"$host/file"
 touch -d @1000000000 "$host/file"
 
+# The host looks at what was stored to a mapping while it goes on.
+(
+	for _ in $(seq 300); do
+		grep -q "the host's turn" "$console" && break
+		sleep 0.1
+	done
+	seq -f 'line %05g' 0 2999 | cmp -s - "$host/synced" && echo same >"$host/answer"
+) &
+boot smp=2 timeout=60 initrd="$work/initrd.tar" share="$host:rw" -- share=share:rw -- /shared sync
+wait
+status_is 0 "what was stored to mappings is the host's after sync"
+guest_tap
+rm -f "$host/synced" "$host/answer"
+
 # A mapping of four times the memory: pages go to slots and return before they are the host's; or,
 # without a disk, to the host.
 for swap in 'swap=ram disk.ram=16M' ''; do

@@ -523,8 +523,21 @@ int64_t sys_fdatasync(const struct call *c)
     return sync_file(c, true);
 }
 
-int64_t sys_sync(UNUSED const struct call *c)
+/* What was written is at the host; what was stored to mappings is brought there, in processes one
+ * after the other, and of mappings that have ended. Errors are told by msync(2) and fsync(2). */
+int64_t sys_sync(const struct call *c)
 {
+    uint32_t pid = 0;
+
+    for (struct process *p; !process_ending(c->p) && (p = process_after(pid)); process_put(p)) {
+        pid = process_pid(p);
+        struct process *looked = process_look(pid);
+        if (!looked)
+            continue;
+        space_sync(looked->space, USER_MIN, USER_MAX);
+        process_look_end(looked);
+    }
+    object_sync_wait();
     return 0;
 }
 
