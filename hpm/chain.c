@@ -1,9 +1,9 @@
 /*
- * Call chains of samples, by frame pointers (hpm/policy/chain.h). The interrupt that takes a sample
- * walks the stack of what it interrupted. Memory is read where it is present, without a page fault,
- * so nothing waits; a page that is not there cuts the chain. Each CPU has a table of chains for
- * each profile that wants them, and a sample has a number: the CPU's, and that of the chain in the
- * CPU's table.
+ * Call chains of samples, by frame pointers or by tables of frames (hpm/policy/chain.h). The
+ * interrupt that takes a sample walks the stack of what it interrupted. Memory is read where it is
+ * present, without a page fault, so nothing waits; a page that is not there cuts the chain. Each
+ * CPU has a table of chains for each profile that wants them, and a sample has a number: the CPU's,
+ * and that of the chain in the CPU's table.
  */
 #include "hpm/chain.h"
 #include "kernel/arch/arch.h"
@@ -27,7 +27,7 @@ static unsigned table_order(void)
     return log2_floor(sizeof(struct chain_table) - 1) + 1 - PAGE_SHIFT;
 }
 
-int chains_make(struct chain_table **out)
+int chains_make(struct chain_table **out, bool by_frames)
 {
     paddr_t pa;
 
@@ -35,6 +35,7 @@ int chains_make(struct chain_table **out)
         return -ENOMEM;
     *out = phys_to_virt(pa);
     memset(*out, 0, sizeof **out);
+    (*out)->by_frames = by_frames;
     return 0;
 }
 
@@ -50,26 +51,95 @@ static int read_record(const struct chain_walk *w, uint64_t at, uint64_t record[
                      : arch_peek_user64(at, &record[0]) || arch_peek_user64(at + 8, &record[1]);
 }
 
-uint32_t chain_here(struct chain_table *t, const struct arch_frame *frame, unsigned cpu)
+/* Walks by frame pointers, to the program's code if its part is made otherwise. Returns the frame
+ * of what entered the kernel there, else NULL. */
+static const struct arch_frame *walk_records(struct chain_table *t, struct chain_walk *w,
+                                             bool by_frames)
+{
+    uint64_t at, record[2];
+
+    while (chain_wants(w, modes, &at)) {
+        if (read_record(w, at, record)) {
+            w->cut = true;
+            return NULL;
+        }
+        unsigned n = w->count;
+        bool kernel = w->kernel;
+        uint64_t address = chain_take(w, modes, record[0], record[1]);
+        if (!address)
+            return NULL;
+        t->work[n] = address;
+        if (!kernel || w->kernel)
+            continue;
+        /* The record of an entry from user mode need not have the program's link. */
+        const struct arch_frame *frame = arch_record_frame(at);
+        if (by_frames)
+            return frame;
+        w->next = arch_frame_link(frame);
+    }
+    return NULL;
+}
+
+static int read_word(uint64_t at, uint64_t *out)
+{
+    return at ? arch_peek_user64(at, out) : 0;
+}
+
+/* Finds the frame of code. Latest answers are remembered: a search is a dozen cache misses. */
+static bool find_frame(struct chain_table *t, const void *symbols, uint64_t pc,
+                       struct symbols_frame *out)
+{
+    struct chain_found *f = &t->found[(pc ^ pc >> 7) % CHAIN_FOUND];
+
+    if (f->pc != pc || f->symbols != symbols) {
+        if (!symbols_frame_at(symbols, pc, &f->frame))
+            return false;
+        f->pc = pc;
+        f->symbols = symbols;
+    }
+    *out = f->frame;
+    return true;
+}
+
+/* Walks by the program's table, from what `frame` interrupted, which is in the chain. */
+static void walk_frames(struct chain_table *t, struct chain_walk *w, const struct arch_frame *frame,
+                        const void *symbols)
+{
+    struct chain_registers r = {.pc = arch_frame_pc(frame),
+                                .sp = arch_frame_sp(frame),
+                                .fp = arch_frame_link(frame),
+                                .link = arch_frame_caller(frame)};
+    const struct chain_mode *user = &modes[CHAIN_USER];
+    struct symbols_frame row;
+    uint64_t link = 0, fp = 0;
+
+    while (find_frame(t, symbols, r.pc - r.called, &row)) {
+        if (!chain_frame_wants(&r, &row, user, &link, &fp, &w->cut))
+            return;
+        w->cut = w->count == CHAIN_MAX || read_word(link, &link) || read_word(fp, &fp) ||
+                 !chain_frame_take(&r, &row, user, link, fp);
+        if (w->cut)
+            return;
+        t->work[w->count++] = r.pc;
+    }
+    w->cut = true;
+}
+
+uint32_t chain_here(struct chain_table *t, const struct arch_frame *frame, const void *symbols,
+                    unsigned cpu)
 {
     struct chain_walk w;
-    uint64_t at, record[2];
 
     if (!frame)
         return 0;
+    bool by_frames = t->by_frames && symbols;
+    const struct arch_frame *user = arch_frame_user(frame) && by_frames ? frame : NULL;
     t->work[0] = arch_frame_pc(frame);
     chain_begin(&w, arch_frame_link(frame), !arch_frame_user(frame));
-    while (chain_wants(&w, modes, &at)) {
-        if (read_record(&w, at, record)) {
-            w.cut = true;
-            break;
-        }
-        unsigned n = w.count;
-        uint64_t address = chain_take(&w, modes, record[0], record[1]);
-        if (!address)
-            break;
-        t->work[n] = address;
-    }
+    if (!user)
+        user = walk_records(t, &w, by_frames);
+    if (user)
+        walk_frames(t, &w, user, symbols);
     t->cut += w.cut;
     uint32_t number = chain_number(t, w.count);
     return number ? cpu << CHAIN_NUMBER | number : 0;

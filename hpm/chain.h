@@ -4,9 +4,12 @@
 
 struct arch_frame;
 
-/* Allocates an empty table. Returns 0 or -ENOMEM. Thread context. */
-int chains_make(struct chain_table **out);
+/* Allocates an empty table; by_frames: of chains whose programs' parts are made by tables of
+ * frames. Returns 0 or -ENOMEM. Thread context. */
+int chains_make(struct chain_table **out, bool by_frames);
 void chains_free(struct chain_table *t); /* NULL: does nothing */
 /* Returns the number of the chain that leads to what `frame` interrupted, with the CPU's in front;
- * 0: there is no frame, or no room in the table. This CPU, interrupts off. */
-uint32_t chain_here(struct chain_table *t, const struct arch_frame *frame, unsigned cpu);
+ * 0: there is no frame, or no room in the table. symbols: the table of the program's symbols; NULL:
+ * frame pointers serve in its place. This CPU, interrupts off. */
+uint32_t chain_here(struct chain_table *t, const struct arch_frame *frame, const void *symbols,
+                    unsigned cpu);

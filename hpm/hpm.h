@@ -21,6 +21,9 @@ struct hpm_thread {
     struct hpm_context counts;
     uint32_t tid, pid;
     uint64_t samples;
+    /* Table of its program's symbols (kernel/lib/symbols.h), which stays in memory; NULL: none.
+     * Atomic: another CPU's interrupt reads it. */
+    const void *symbols;
     struct hpm_user_page *user; /* written by the CPU the thread runs on; NULL: none */
     uint64_t told_cycles;       /* cycles at the latest hpm_read_news */
     bool told_stopped;          /* no cycles had been added between the latest two hpm_read_news */

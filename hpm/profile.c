@@ -255,12 +255,12 @@ static void free_rings(struct hpm_profile *p)
     rings_free(p->ring);
 }
 
-static int make_chains(struct hpm_profile *p)
+static int make_chains(struct hpm_profile *p, bool by_frames)
 {
     int error = 0;
 
     for (unsigned i = 0; i < cpu_count() && !error; i++)
-        error = chains_make(&p->ring[i].chains);
+        error = chains_make(&p->ring[i].chains, by_frames);
     return error;
 }
 
@@ -283,7 +283,7 @@ static int prepare_profile(struct hpm_profile *p, const struct hpm_profiling *wh
         begin_period(p, i);
     if (rings_make(p->ring))
         return say_error(err, err_size, "no memory for samples: lower hpm.samples", -ENOMEM);
-    if (what->chains && make_chains(p)) {
+    if (what->chains && make_chains(p, what->chains == HPM_CHAINS_TABLE)) {
         free_rings(p);
         return say_error(err, err_size, "no memory for chains of calls", -ENOMEM);
     }

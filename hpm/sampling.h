@@ -49,7 +49,8 @@ struct hpm_profiling {
      * 1..10^6. */
     uint32_t rate;
     uint32_t permille; /* limit of its cost, in thousandths of the busy CPUs' cycles; 1..1000 */
-    bool chains;       /* samples taken by interrupts have the chain of calls that led there */
+    /* Samples taken by interrupts have the chain of calls that led there. */
+    enum hpm_chains { HPM_CHAINS_NONE, HPM_CHAINS_FP, HPM_CHAINS_TABLE } chains;
 };
 /*
  * Opens a profile. Returns 0, or with the reason in `err`:

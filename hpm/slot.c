@@ -54,6 +54,14 @@ static void trace_sample(const struct profiler_slot *s, const struct hpm_sample 
                   at->source, at->user, 0, ctf_text(s->of->name), at->period, 0, 0, 0);
 }
 
+static uint32_t chain_of(const struct hpm_cpu *hpm, struct chain_table *chains,
+                         const struct hpm_thread *t, unsigned cpu)
+{
+    const void *symbols = t ? __atomic_load_n(&t->symbols, __ATOMIC_RELAXED) : NULL;
+
+    return chain_here(chains, hpm->profiler.frame, symbols, cpu);
+}
+
 /* Stores a sample with the profiler's time and pc. stands_for: its period. Stored samples are
  * counted by the consumer when it takes them out. */
 static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profiler_slot *s,
@@ -88,7 +96,7 @@ static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profile
     at->samplers = 0;
     at->atomic = at->modified = false;
     at->reserved = 0;
-    at->chain = ring->chains ? chain_here(ring->chains, hpm->profiler.frame, at->cpu) : 0;
+    at->chain = ring->chains ? chain_of(hpm, ring->chains, t, at->cpu) : 0;
     if (telling)
         trace_sample(s, at);
     ring_commit(ring, 1);

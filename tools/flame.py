@@ -4,7 +4,7 @@
   tools/flame.py CONSOLE [CRITERION] >flame.svg
   tools/flame.py --folded CONSOLE [CRITERION] >stacks.txt
 
-CONSOLE is a console's text with the lines of `hpmrec chains=fp format=folded`; CRITERION one of
+CONSOLE is a console's text with the lines of `hpmrec chains=table format=folded`; CRITERION one of
 those it was recorded by, the first if none is given. --folded prints lines "outermost;...;innermost
 count" in place of a drawing, for other tools.
 
@@ -39,7 +39,7 @@ def read(path, wanted):
                 stacks[w[2]] = stacks.get(w[2], 0) + int(w[3])
     if not stacks:
         sys.exit(f"flame: argument={path} reason=value: it has no chains"
-                 f"{' of ' + wanted if wanted else ''} (hpmrec chains=fp format=folded)")
+                 f"{' of ' + wanted if wanted else ''} (hpmrec chains=table format=folded)")
     return criterion, stacks
 
 

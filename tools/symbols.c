@@ -1,6 +1,6 @@
 /*
- * Makes the table of kernel/lib/symbols.h from an ELF file's symbols and DWARF's line programs, by
- * libelf and libdw.
+ * Makes the table of kernel/lib/symbols.h from an ELF file's symbols, DWARF's line programs and
+ * .eh_frame, by libelf and libdw.
  *
  *   symbols ELF TABLE [NAME...]    writes TABLE; symbols with these names are not functions
  *   symbols -f TABLE ADDRESS...    prints function+offset file:line for each address, with ?? for
@@ -46,7 +46,7 @@ struct list {
 };
 
 static const char *program;
-static struct list functions, rows, sections, files;
+static struct list functions, rows, sections, files, frames;
 static struct list names; /* of bytes */
 
 static _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -258,6 +258,116 @@ static void read_unit(Dwarf_Die *unit)
     }
 }
 
+static uint64_t lowest_code(void)
+{
+    const struct code *code = sections.items;
+    uint64_t lowest = code[0].start;
+
+    for (size_t i = 1; i < sections.count; i++)
+        lowest = code[i].start < lowest ? code[i].start : lowest;
+    return lowest;
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+/* DWARF's numbers of registers (System V ABI for x86-64, 3.6.2; AADWARF64, 4.1). */
+struct machine_registers {
+    unsigned machine, sp, fp, link;
+};
+static const struct machine_registers registers[] = {{EM_X86_64, 7, 6, 16},
+                                                     {EM_AARCH64, 31, 29, 30}};
+
+/* Returns words below the CFA at which a register is stored; 0: it is in its place; -1: it cannot
+ * be told. */
+static int stored_at(Dwarf_Frame *frame, unsigned number)
+{
+    Dwarf_Op work[3], *ops;
+    size_t count;
+
+    if (dwarf_frame_register(frame, (int)number, work, &ops, &count))
+        return -1;
+    if (!count)
+        return ops == work ? -1 : 0; /* undefined, or the same */
+    int64_t offset = count > 1 ? -(int64_t)ops[1].number : 0;
+    bool plain = count == 2 && ops[0].atom == DW_OP_call_frame_cfa &&
+                 ops[1].atom == DW_OP_plus_uconst && offset > 0 && offset % 8 == 0 &&
+                 offset / 8 <= UINT8_MAX;
+    return plain ? (int)(offset / 8) : -1;
+}
+
+static struct symbols_frame frame_of(Dwarf_Frame *frame, const struct machine_registers *r)
+{
+    struct symbols_frame none = {.cfa = SYMBOLS_FRAME_NONE};
+    Dwarf_Op *ops;
+    size_t count;
+
+    if (dwarf_frame_cfa(frame, &ops, &count) || count != 1)
+        return none;
+    bool extended = ops->atom == DW_OP_bregx;
+    uint64_t base = extended ? ops->number : ops->atom - (uint64_t)DW_OP_breg0,
+             offset = extended ? ops->number2 : ops->number;
+    int link = stored_at(frame, r->link), fp = stored_at(frame, r->fp);
+    if ((base != r->sp && base != r->fp) || offset % 8 || offset / 8 >= SYMBOLS_FRAME_FP - 1 ||
+        link < 0 || fp < 0)
+        return none;
+    return (struct symbols_frame){
+        .cfa = (uint16_t)(offset / 8 | (base == r->fp ? SYMBOLS_FRAME_FP : 0)),
+        .link = (uint8_t)link,
+        .fp = (uint8_t)fp};
+}
+
+static void add_frame(uint64_t start, struct symbols_frame row)
+{
+    struct symbols_frame *before = frames.items;
+
+    if (start - lowest_code() > UINT32_MAX)
+        die("code at %#" PRIx64 " is too far from the first", start);
+    row.start = (uint32_t)(start - lowest_code());
+    before += frames.count;
+    if (frames.count && before[-1].cfa == row.cfa && before[-1].link == row.link &&
+        before[-1].fp == row.fp)
+        return;
+    *(struct symbols_frame *)add_items(&frames, sizeof row, 1) = row;
+}
+
+/* Adds the frames of a function, but for code of an earlier one, which reaches into it; returns its
+ * end. */
+static uint64_t read_function(Dwarf_CFI *cfi, const struct function *f,
+                              const struct machine_registers *r, uint64_t done)
+{
+    uint64_t end = f->start + f->size;
+
+    for (uint64_t at = f->start > done ? f->start : done; at < end;) {
+        Dwarf_Frame *frame;
+        Dwarf_Addr from, to;
+        if (dwarf_cfi_addrframe(cfi, at, &frame)) {
+            add_frame(at, (struct symbols_frame){.cfa = SYMBOLS_FRAME_NONE});
+            return at;
+        }
+        dwarf_frame_info(frame, &from, &to, NULL);
+        add_frame(at, frame_of(frame, r));
+        free(frame);
+        at = to;
+    }
+    return end > done ? end : done;
+}
+
+/* A file without .eh_frame has no frames. */
+static void read_frames(Elf *elf)
+{
+    const struct function *f = functions.items;
+    Dwarf_CFI *cfi = dwarf_getcfi_elf(elf);
+    GElf_Ehdr header;
+    uint64_t done = 0;
+
+    if (!cfi || !gelf_getehdr(elf, &header))
+        return;
+    for (size_t i = 0; i < sizeof registers / sizeof registers[0]; i++)
+        for (size_t n = 0; header.e_machine == registers[i].machine && n < functions.count; n++)
+            done = read_function(cfi, &f[n], &registers[i], done);
+    dwarf_cfi_end(cfi);
+}
+
 static void read_lines(Elf *elf)
 {
     Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
@@ -313,16 +423,6 @@ static uint32_t offset_of(uint64_t address, uint64_t base)
     return (uint32_t)(address - base);
 }
 
-static uint64_t lowest_code(void)
-{
-    const struct code *code = sections.items;
-    uint64_t lowest = code[0].start;
-
-    for (size_t i = 1; i < sections.count; i++)
-        lowest = code[i].start < lowest ? code[i].start : lowest;
-    return lowest;
-}
-
 static void put_bytes(FILE *out, const void *bytes, size_t count)
 {
     if (count && fwrite(bytes, count, 1, out) != 1)
@@ -342,9 +442,10 @@ static void write_table(FILE *out)
             (struct symbols_function){
                 offset_of(f[i].start, base), offset_of(f[i].size, 0),
                 add_name(f[i].name, sizeof(((struct sys_symbol *)0)->function))};
-    struct symbols_header header = {SYMBOLS_MAGIC,         base,
-                                    (uint32_t)named.count, (uint32_t)rows.count,
-                                    (uint32_t)files.count, (uint32_t)names.count};
+    struct symbols_header header = {SYMBOLS_MAGIC,          base,
+                                    (uint32_t)named.count,  (uint32_t)rows.count,
+                                    (uint32_t)files.count,  (uint32_t)names.count,
+                                    (uint32_t)frames.count, 0};
     put_bytes(out, &header, sizeof header);
     put_bytes(out, named.items, named.count * sizeof(struct symbols_function));
     for (size_t i = 0; i < rows.count; i++)
@@ -352,6 +453,7 @@ static void write_table(FILE *out)
                   &(struct symbols_line){offset_of(r[i].start, base),
                                          r[i].file << SYMBOLS_LINE_BITS | r[i].line},
                   sizeof(struct symbols_line));
+    put_bytes(out, frames.items, frames.count * sizeof(struct symbols_frame));
     for (size_t i = 0; i < files.count; i++)
         put_bytes(out, &file[i].name, sizeof file[i].name);
     put_bytes(out, names.items, names.count);
@@ -368,6 +470,7 @@ static void make(const char *elf_path, const char *table_path, char *const *no_f
         die("cannot be read");
     read_sections(elf, no_functions);
     settle_functions();
+    read_frames(elf);
     read_lines(elf);
     settle_rows();
     program = table_path;

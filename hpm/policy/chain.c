@@ -50,6 +50,50 @@ uint64_t chain_take(struct chain_walk *w, const struct chain_mode mode[CHAIN_MOD
     return address;
 }
 
+/* ---- By a table of frames -------------------------------------------------------------------- */
+
+static uint64_t frame_address(const struct chain_registers *r, const struct symbols_frame *frame)
+{
+    uint64_t base = frame->cfa & SYMBOLS_FRAME_FP ? r->fp : r->sp;
+
+    return base + (frame->cfa & ~SYMBOLS_FRAME_FP) * sizeof(uint64_t);
+}
+
+static bool is_stack(const struct chain_mode *user, uint64_t at)
+{
+    return !(at % sizeof(uint64_t)) && at >= user->low && at <= user->high;
+}
+
+bool chain_frame_wants(const struct chain_registers *r, const struct symbols_frame *frame,
+                       const struct chain_mode *user, uint64_t *link, uint64_t *fp, bool *cut)
+{
+    uint64_t cfa = frame_address(r, frame);
+
+    *cut = false;
+    if (frame->cfa == SYMBOLS_FRAME_NONE)
+        return false;
+    /* A caller's frame is above; only the function that runs may have none of its own. */
+    if (!is_stack(user, cfa) || cfa < r->sp || (r->called && (cfa == r->sp || !frame->link))) {
+        *cut = true;
+        return false;
+    }
+    *link = frame->link ? cfa - frame->link * sizeof(uint64_t) : 0;
+    *fp = frame->fp ? cfa - frame->fp * sizeof(uint64_t) : 0;
+    return true;
+}
+
+bool chain_frame_take(struct chain_registers *r, const struct symbols_frame *frame,
+                      const struct chain_mode *user, uint64_t link, uint64_t fp)
+{
+    uint64_t cfa = frame_address(r, frame), pc = frame->link ? link : r->link;
+
+    if (!(pc & HIGH_HALF))
+        pc &= user->code;
+    *r =
+        (struct chain_registers){.pc = pc, .sp = cfa, .fp = frame->fp ? fp : r->fp, .called = true};
+    return is_code(user, pc);
+}
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
 _Static_assert(CHAINS_MAX < 1u << CHAIN_NUMBER && CHAIN_SLOTS >= 2 * CHAINS_MAX,

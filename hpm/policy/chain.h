@@ -13,6 +13,7 @@
  */
 #pragma once
 #include "kernel/lib/base.h"
+#include "kernel/lib/symbols.h"
 
 #define CHAIN_MAX 127
 
@@ -40,16 +41,37 @@ bool chain_wants(struct chain_walk *w, const struct chain_mode mode[CHAIN_MODES]
 uint64_t chain_take(struct chain_walk *w, const struct chain_mode mode[CHAIN_MODES], uint64_t link,
                     uint64_t address);
 
+/*
+ * The program's part by a table of its frames (kernel/lib/symbols.h), for code that keeps no frame
+ * pointers: the table says at each address how to find the caller. The callers' registers are made
+ * one after the other; words that are stored are given to it.
+ */
+struct chain_registers {
+    uint64_t pc, sp, fp;
+    uint64_t link; /* the link register, if there is one */
+    bool called;   /* pc is a return address: what is asked for is the call before it */
+};
+/* Returns whether the caller can be found; link, fp: the addresses of the words to be read for it,
+ * 0: none. cut: the registers cannot be believed. */
+bool chain_frame_wants(const struct chain_registers *r, const struct symbols_frame *frame,
+                       const struct chain_mode *user, uint64_t *link, uint64_t *fp, bool *cut);
+/* Makes the registers the caller's. link, fp: the words read, where any were asked for. Returns
+ * false if the caller's address cannot be believed. */
+bool chain_frame_take(struct chain_registers *r, const struct symbols_frame *frame,
+                      const struct chain_mode *user, uint64_t link, uint64_t fp);
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
 #define CHAIN_SLOTS  4096u /* power of two, twice CHAINS_MAX */
 #define CHAINS_MAX   2048u
-#define CHAIN_WORDS  12000u
-#define CHAIN_NUMBER 12 /* bits of a chain's number in a table, from 1 */
+#define CHAIN_WORDS  12000u /* the table has 128 KB */
+#define CHAIN_FOUND  256u   /* power of two */
+#define CHAIN_NUMBER 12     /* bits of a chain's number in a table, from 1 */
 
 /* Different chains in the order in which they came. One writer; others may read meanwhile. */
 struct chain_table {
     uint32_t count, words; /* count: atomic */
+    bool by_frames;        /* the programs' parts are made by their tables of frames */
     uint64_t cut, full;    /* chains cut short, and those that found no room, each time they came */
     struct {
         uint32_t at, length; /* in `word` */
@@ -57,6 +79,11 @@ struct chain_table {
     uint16_t slot[CHAIN_SLOTS]; /* by hash: number of a chain; 0: free */
     uint64_t word[CHAIN_WORDS];
     uint64_t work[CHAIN_MAX]; /* a chain that is being made */
+    struct chain_found {
+        uint64_t pc;
+        const void *symbols; /* the program's; NULL: nothing was found yet */
+        struct symbols_frame frame;
+    } found[CHAIN_FOUND]; /* frames of code that were found of late, by hash of the address */
 };
 
 /* Returns the number of the chain of work[0..length - 1], from 1; 0: the table is full, which is

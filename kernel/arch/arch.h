@@ -493,7 +493,10 @@ void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, voi
 void arch_frame_print(const struct arch_frame *frame); /* prints all registers with their names */
 /* arch_inline.h: vaddr_t arch_frame_pc(const struct arch_frame *); bool arch_frame_user(const
  * struct arch_frame *): whether user mode was interrupted; uint64_t arch_frame_link(const struct
- * arch_frame *): the address of the interrupted code's record of its caller, if it keeps one. */
+ * arch_frame *): the address of the interrupted code's record of its caller, if it keeps one;
+ * uint64_t arch_frame_caller(const struct arch_frame *): its link register, 0 where there is none;
+ * const struct arch_frame *arch_record_frame(uint64_t at): the frame of an entry into the kernel
+ * that made the record at this address. */
 
 /* ---- Descriptions of the machine, for reports ------------------------------------------------ */
 #define ARCH_WORDS_MAX    32

@@ -13,9 +13,10 @@ int symbols_open(const void *table, uint64_t size, struct symbols *out, const ch
     memcpy(h, at, sizeof(*h));
     uint64_t functions = h->functions * (uint64_t)sizeof(struct symbols_function);
     uint64_t lines = h->lines * (uint64_t)sizeof(struct symbols_line),
-             files = h->files * (uint64_t)sizeof(uint32_t);
+             files = h->files * (uint64_t)sizeof(uint32_t),
+             frames = h->frames * (uint64_t)sizeof(struct symbols_frame);
     *why = memcmp(h->magic, SYMBOLS_MAGIC, sizeof(h->magic)) != 0 ? "not a table of symbols"
-           : sizeof(*h) + functions + lines + files + h->name_bytes != size
+           : sizeof(*h) + functions + lines + frames + files + h->name_bytes != size
                ? "not of the size it says"
            : h->name_bytes && at[size - 1] != '\0' ? "its last name has no end"
                                                    : NULL;
@@ -25,7 +26,9 @@ int symbols_open(const void *table, uint64_t size, struct symbols *out, const ch
     }
     out->functions = at + sizeof(*h);
     out->lines = out->functions + functions;
-    out->files = out->lines + lines;
+    out->frames = out->lines + lines;
+    out->files = out->frames + frames;
+    out->table = table;
     out->names = (const char *)out->files + files;
     return 0;
 }
@@ -81,6 +84,22 @@ static void find_line(const struct symbols *s, uint32_t offset, struct symbol_fo
     memcpy(&name, s->files + file * sizeof(name), sizeof(name));
     out->file = name_at(s, name);
     out->line = out->file ? line : 0;
+}
+
+bool symbols_frame_at(const void *table, vaddr_t address, struct symbols_frame *out)
+{
+    struct symbols_header h;
+
+    memcpy(&h, table, sizeof(h));
+    if (address < h.base || address - h.base > UINT32_MAX)
+        return false;
+    const uint8_t *frames = (const uint8_t *)table + sizeof(h) +
+                            (size_t)h.functions * sizeof(struct symbols_function) +
+                            (size_t)h.lines * sizeof(struct symbols_line);
+    uint32_t n = count_up_to(frames, h.frames, sizeof(*out), (uint32_t)(address - h.base));
+    if (n)
+        memcpy(out, frames + (n - 1) * sizeof(*out), sizeof(*out));
+    return n;
 }
 
 bool symbols_find(const struct symbols *s, vaddr_t address, struct symbol_found *out)

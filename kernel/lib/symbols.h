@@ -6,6 +6,7 @@
  * - struct symbols_header
  * - functions: struct symbols_function, ascending
  * - changes of line: struct symbols_line, ascending
+ * - changes of frame: struct symbols_frame, ascending
  * - the offset of each file's name, 32 bits each
  * - all names, each ended by NUL
  *
@@ -15,12 +16,12 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-#define SYMBOLS_MAGIC "vigilsy1"
+#define SYMBOLS_MAGIC "vigilsy2"
 
 struct symbols_header {
     char magic[8];
     uint64_t base;
-    uint32_t functions, lines, files, name_bytes;
+    uint32_t functions, lines, files, name_bytes, frames, reserved;
 };
 
 struct symbols_function {
@@ -34,6 +35,21 @@ struct symbols_line {
     uint32_t place; /* file << SYMBOLS_LINE_BITS | line; line 0: unknown */
 };
 
+/*
+ * How the code from `start` to the next entry finds its caller, from .eh_frame (DWARF 5, 6.4). The
+ * canonical frame address (CFA) is the stack pointer as it was before the call, in words of 8 bytes
+ * from a register: SYMBOLS_FRAME_FP: the frame pointer, else the stack pointer.
+ */
+struct symbols_frame {
+    uint32_t start;
+    uint16_t cfa; /* words from the register, or SYMBOLS_FRAME_NONE: it has no caller, or unknown */
+    /* Words below the CFA at which the return address is stored, and the caller's frame pointer; 0:
+     * it is still in its register. */
+    uint8_t link, fp;
+};
+#define SYMBOLS_FRAME_FP   0x8000u
+#define SYMBOLS_FRAME_NONE 0xffffu
+
 #define SYMBOLS_LINE_BITS 20
 #define SYMBOLS_LINE_MAX  ((1u << SYMBOLS_LINE_BITS) - 1)
 #define SYMBOLS_FILE_MAX  ((1u << (32 - SYMBOLS_LINE_BITS)) - 1)
@@ -41,8 +57,9 @@ struct symbols_line {
 /* An opened table; its bytes stay in memory. A zeroed one has no symbols. */
 struct symbols {
     struct symbols_header header;
-    const uint8_t *functions, *lines, *files;
+    const uint8_t *functions, *lines, *frames, *files;
     const char *names;
+    const void *table; /* as it was opened; NULL: it has no symbols */
 };
 
 struct symbol_found {
@@ -58,6 +75,10 @@ int symbols_open(const void *table, uint64_t size, struct symbols *out, const ch
 /* Looks up `address`. Returns true if anything is known of it. A corrupt table may give wrong
  * answers, but nothing is read beyond its bytes. */
 bool symbols_find(const struct symbols *symbols, vaddr_t address, struct symbol_found *out);
+
+/* Looks up how the code at an address of an opened table's program finds its caller. Returns false
+ * if the table does not say. */
+bool symbols_frame_at(const void *table, vaddr_t address, struct symbols_frame *out);
 
 /* ---- image_symbols.c ------------------------------------------------------------------------- */
 /* Does the same for the kernel's own code. */

@@ -254,8 +254,9 @@ struct sys_profiling {
     uint32_t permille;
     uint32_t chains; /* SYS_CHAINS_ */
 };
-/* Samples have no chains of calls; those that an interrupt takes have one, by frame pointers. */
-enum { SYS_CHAINS_NONE, SYS_CHAINS_FP, SYS_CHAINS };
+/* Samples have no chains of calls; those that an interrupt takes have one, by frame pointers, or by
+ * the program's table of frames where it has one. */
+enum { SYS_CHAINS_NONE, SYS_CHAINS_FP, SYS_CHAINS_TABLE, SYS_CHAINS };
 #define SYS_CHAIN_MAX 127 /* addresses of a chain */
 
 #define SYS_SOURCE_NONE 7

@@ -60,6 +60,7 @@ static void rename_locked(struct process *p, struct thread *self, struct program
     program->file = file;
     program->command = command;
     p->symbols = *symbols;
+    __atomic_store_n(&self->hpm.symbols, symbols->table, __ATOMIC_RELAXED);
     ksnprintf(p->name, sizeof(p->name), "%s", text_base(program->name));
     memcpy(self->name, p->name, sizeof(p->name));
     self->tid = p->pid;

@@ -32,6 +32,10 @@ _Static_assert(sizeof(struct sys_sample) == sizeof(struct hpm_sample) &&
                    (int)SYS_SOURCE_NONE == (int)SOURCE_COUNT,
                "as in abi.h");
 
+_Static_assert((int)SYS_CHAINS_FP == (int)HPM_CHAINS_FP &&
+                   (int)SYS_CHAINS_TABLE == (int)HPM_CHAINS_TABLE,
+               "as in abi.h");
+
 enum { BUFFER_SAMPLES = (PAGE_SIZE << BUFFER_ORDER) / sizeof(struct hpm_sample) };
 
 struct sample_session {

@@ -123,6 +123,7 @@ static int make_thread(struct process *p, struct uthread_start *start, const str
     }
     (*out)->signals = signals;
     (*out)->asked = asked;
+    (*out)->hpm.symbols = p->symbols.table;
     if (start->inherits) {
         memcpy((*out)->name, like->name, sizeof(like->name));
         signals->alt_sp = like->signals->alt_sp;

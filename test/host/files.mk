@@ -9,7 +9,7 @@ PATH_TESTED := $(addprefix hpm/path/,ring.c model.c path.c) $(call double,path_d
 # backends.c.
 HPM_TESTED := \
 	$(filter-out hpm/events/% hpm/pmu/% hpm/path/% hpm/policy/%,$(filter hpm/%,$(KERNEL_SRC))) \
-	$(LOCK_SRC) kernel/lib/format.c $(call double,hpm_kernel.c hpm_threads.c)
+	$(LOCK_SRC) kernel/lib/format.c kernel/lib/symbols.c $(call double,hpm_kernel.c hpm_threads.c)
 HPM_TESTED_MODEL := \
 	$(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c $(call double,hpm_double.c) test/machine/pmu_masks.c
 HPM_LIVES := $(HPM_TESTED_MODEL) $(call double,hpm_lives.c)

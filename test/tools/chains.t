@@ -17,10 +17,11 @@ section() {
 head_of() { # CRITERION KEY
 	lines "hpmrec criterion=$1" "$2"
 }
-# folded REGEX: the percentage of nested's own samples whose chain is that, from main on
+# folded REGEX [ROOT]: the percentage of $program's own samples whose chain is that, from main on
+program=nested
 folded() {
-	awk -v re="^nested;(_start;)?__vigil_libc_start;main;$1\$" '
-		$1 == "FOLDED" && $3 ~ /;(main|outer|left|right|again|work)$/ {
+	awk -v re="^$program;${2:-(_start;)?}__vigil_libc_start;main;$1\$" '
+		$1 == "FOLDED" && $3 ~ /;(main|outer|left|right|again|work)$/ && /^FOLDED [^ ]* '"$program"';/ {
 			all += $4; if ($3 ~ re) n += $4 }
 		END { printf "%.2f", all ? n * 100 / all : 0 }' "$console"
 }
@@ -30,7 +31,10 @@ start machine=openpower720 timeout=300 -- -- \
 	hpmrec criteria=cycles@20k:u limit=1000 chains=fp format=samples -- nested 3000 ';' \
 	hpmrec criteria=cycles@5k,time@20us limit=1000 chains=fp format=samples -- nested wild 2000 ';' \
 	hpmrec criteria=cycles@5k:u limit=1000 chains=fp format=samples -- nested 20 200 ';' \
-	hpmrec criteria=cycles@20k:u,access.any@100:u limit=1000 chains=fp -- scoreboard ms=5
+	hpmrec criteria=cycles@20k:u,access.any@100:u limit=1000 chains=fp -- scoreboard ms=5 ';' \
+	hpmrec criteria=cycles@20k limit=1000 chains=table format=folded -- unframed 10000 ';' \
+	hpmrec criteria=cycles@5k,time@20us limit=1000 chains=table format=samples -- unframed wild 2000 \
+	';' hpmrec criteria=cycles@20k:u limit=1000 chains=table format=folded -- phases kind=sort ms=20
 status_is 0 "recordings with chains"
 section 1
 cp "$console" "$work/folded"
@@ -121,4 +125,28 @@ awk '$1 == "CHAIN" { if (NF - 2 > most) most = NF - 2 } END { exit most != 127 }
 result $r "a longer chain has 127 addresses"
 section 5
 line "hpmrec criterion=access.any:u samples=1.." "accesses are recorded beside, without chains"
+section 6
+program=unframed
+wanted=$(head_of cycles stand_for)
+is=$(awk '$1 == "FOLDED" { n += $4 } END { print n }' "$console")
+within "$is" "$wanted" "$wanted" "by tables of frames: the chains are all that there is"
+off=$(awk -v n="$(head_of cycles samples)" 'BEGIN { printf "%.1f", 1 + 3 * sqrt(1875 / n) }')
+within "$(folded "outer;left;work" "_start;")" "$(awk "BEGIN { print 75 - $off }")" \
+	"$(awk "BEGIN { print 75 + $off }")" "... three quarters are of one"
+within "$(folded "outer;right;again;again;again;work" "_start;")" \
+	"$(awk "BEGIN { print 25 - $off }")" "$(awk "BEGIN { print 25 + $off }")" \
+	"... and a quarter of the other"
+within "$(folded "outer(;left(;work)?|;right(;again(;again(;again(;work)?)?)?)?)?" "_start;")" 99.9 100 \
+	"... each is whole, in functions that do not have their frames yet as well"
+section 7
+line "exit app=hpmrec status=0" "... frame pointers that lead nowhere"
+r=0; awk '$1 == "CHAIN" { chains++; for (i = 3; i <= NF; i++) {
+			kernel = length($i) == 16; if (user && kernel) bad = 1; user = !kernel }; user = 0 }
+	END { exit bad || chains < 2 }' "$console" || r=1
+result $r "... no chain of a program's goes on in the kernel"
+section 8
+is=$(awk '$1 == "FOLDED" { all += $4
+		if ($3 ~ /^phases;(_start;__vigil_libc_start;main|__vigil_clone;)/) n += $4 }
+	END { printf "%.1f", n * 100 / all }' "$console")
+within "$is" 97 100 "... chains of a program of several threads begin where these did"
 done_testing

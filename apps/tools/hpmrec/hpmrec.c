@@ -28,7 +28,7 @@ static struct recording_wanted wanted = RECORDING_WANTED;
 static uint64_t rows = 20, run_ms = 1000, all, marks;
 static unsigned by, format;
 static const char *const format_choices[] = {"text", "samples", "folded", NULL};
-static const char *const chains_choices[] = {"no", "fp", NULL};
+static const char *const chains_choices[] = {"no", "fp", "table", NULL};
 static const struct args_entry entries[] = {
     RECORDING_ENTRIES(wanted),
     {"by", ARGS_CHOICE, &by, 0, 0, shares_by_choices, "what samples are added up by"},
@@ -36,7 +36,7 @@ static const struct args_entry entries[] = {
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices,
      "tables, every sample as a line, or chains of calls"},
     {"chains", ARGS_CHOICE, &wanted.chains, 0, 0, chains_choices,
-     "chains of calls of samples, by frame pointers"},
+     "chains of calls of samples, by frame pointers or by the programs' tables of frames"},
     {"all", ARGS_NUMBER, &all, 0, 1, NULL, "1: samples of all processes, not of the program only"},
     {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
      "1: names the recording's beginning and end in the simulated machine's ground truth"},

@@ -171,6 +171,16 @@ static inline uint64_t arch_frame_link(const struct arch_frame *frame)
     return frame->x[29];
 }
 
+static inline uint64_t arch_frame_caller(const struct arch_frame *frame)
+{
+    return frame->x[30];
+}
+
+static inline const struct arch_frame *arch_record_frame(uint64_t at)
+{
+    return (const struct arch_frame *)(at - offsetof(struct arch_frame, record));
+}
+
 static inline bool arch_frame_user(const struct arch_frame *frame)
 {
     return (frame->pstate & SPSR_MODE) == SPSR_EL0T;

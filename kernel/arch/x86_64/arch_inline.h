@@ -151,6 +151,16 @@ static inline uint64_t arch_frame_link(const struct arch_frame *frame)
     return frame->rbp;
 }
 
+static inline uint64_t arch_frame_caller(UNUSED const struct arch_frame *frame)
+{
+    return 0;
+}
+
+static inline const struct arch_frame *arch_record_frame(uint64_t at)
+{
+    return (const struct arch_frame *)(at + 16);
+}
+
 static inline bool arch_frame_user(const struct arch_frame *frame)
 {
     return frame->cs & 3;

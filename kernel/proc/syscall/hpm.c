@@ -199,7 +199,7 @@ int64_t vigil_sample_open(const struct call *c)
     if (err)
         return err;
     struct hpm_profiling profiling = {text, what.pid, what.rate, what.permille,
-                                      what.chains == SYS_CHAINS_FP};
+                                      (enum hpm_chains)what.chains};
     int session = charge_session(c->p, SAMPLES_SESSION_BYTES, why, sizeof(why));
     if (!session) {
         session = samples_open(c->p, &profiling, why, sizeof(why));

@@ -67,6 +67,22 @@ uint64_t arch_frame_link(const struct arch_frame *frame)
     return 0;
 }
 
+uint64_t arch_frame_sp(const struct arch_frame *frame)
+{
+    return arch_frame_link(frame);
+}
+
+uint64_t arch_frame_caller(const struct arch_frame *frame)
+{
+    return arch_frame_link(frame);
+}
+
+const struct arch_frame *arch_record_frame(uint64_t at)
+{
+    (void)at;
+    return NULL;
+}
+
 int arch_peek_user64(vaddr_t src, uint64_t *out)
 {
     (void)src;

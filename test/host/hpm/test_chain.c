@@ -159,6 +159,62 @@ static void it_ends_at_its_longest(void **state)
     assert_true(walk.cut);
 }
 
+/* ---- By tables of frames --------------------------------------------------------------------- */
+
+static const struct chain_mode *const user = &mode[CHAIN_USER];
+static uint64_t link_at, fp_at;
+static bool cut;
+
+static bool wants(const struct chain_registers *r, struct symbols_frame f)
+{
+    link_at = fp_at = 1;
+    return chain_frame_wants(r, &f, user, &link_at, &fp_at, &cut);
+}
+
+static void a_frame_says_where_the_callers_words_are(void **state)
+{
+    struct chain_registers r = {.pc = 0x401000, .sp = STACK, .fp = STACK + 64, .link = 0x402000};
+    const struct symbols_frame by_sp = {0, 6, 1, 2}, by_fp = {0, SYMBOLS_FRAME_FP | 2, 1, 0},
+                               leaf = {0, 0, 0, 0};
+
+    (void)state;
+    assert_true(wants(&r, by_fp));
+    assert_int_equal(link_at, STACK + 72);
+    assert_int_equal(fp_at, 0);
+    assert_true(wants(&r, by_sp));
+    assert_int_equal(link_at, STACK + 40);
+    assert_int_equal(fp_at, STACK + 32);
+    assert_true(wants(&r, leaf));
+    assert_int_equal(link_at, 0);
+    struct chain_registers again = r;
+    assert_true(chain_frame_take(&r, &by_sp, user, SIGNED | 0x403000, 77));
+    assert_true(r.pc == 0x403000 && r.sp == STACK + 48 && r.fp == 77 && r.called && !r.link);
+    assert_true(chain_frame_take(&again, &leaf, user, 0, 0));
+    assert_true(again.pc == 0x402000 && again.sp == STACK && again.fp == STACK + 64);
+}
+
+static void frames_that_cannot_be_cut_it(void **state)
+{
+    struct chain_registers r = {.pc = 0x401000, .sp = STACK, .fp = STACK - 64, .called = true};
+
+    (void)state;
+    assert_false(wants(&r, (struct symbols_frame){0, SYMBOLS_FRAME_NONE, 0, 0}));
+    assert_false(cut); /* the chain's end */
+    assert_false(wants(&r, (struct symbols_frame){0, SYMBOLS_FRAME_FP | 2, 1, 0})); /* below */
+    assert_true(cut);
+    assert_false(wants(&r, (struct symbols_frame){0, 0, 1, 0})); /* a caller without a frame */
+    assert_true(cut);
+    assert_false(wants(&r, (struct symbols_frame){0, 2, 0, 0})); /* its link is gone */
+    assert_true(cut);
+    const uint64_t wild[] = {KSTACK, KERNEL, UINT64_MAX - 7, STACK + 4, TOP, 0};
+    for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {
+        r.fp = wild[i];
+        assert_false(wants(&r, (struct symbols_frame){0, SYMBOLS_FRAME_FP | 2, 1, 2}));
+        assert_true(cut);
+    }
+    assert_false(chain_frame_take(&r, &(struct symbols_frame){0, 2, 1, 0}, user, CODE, 0));
+}
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
 static struct chain_table table;
@@ -224,6 +280,8 @@ int main(void)
         cmocka_unit_test(no_link_of_a_program_leads_to_the_kernel),
         cmocka_unit_test(what_is_no_record_cuts_it),
         cmocka_unit_test(it_ends_at_its_longest),
+        cmocka_unit_test(a_frame_says_where_the_callers_words_are),
+        cmocka_unit_test(frames_that_cannot_be_cut_it),
         cmocka_unit_test(equal_chains_have_one_number),
         cmocka_unit_test(a_full_table_keeps_what_it_has),
     };

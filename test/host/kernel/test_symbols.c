@@ -2,12 +2,13 @@
 #include "test/host/double/expect_panic.h"
 #include "kernel/lib/symbols.h"
 
-enum { BASE = 0x401000, FUNCTIONS = 3, LINES = 5, FILES = 2 };
+enum { BASE = 0x401000, FUNCTIONS = 3, LINES = 5, FILES = 2, FRAMES = 3 };
 
 static struct table {
     struct symbols_header header;
     struct symbols_function functions[FUNCTIONS];
     struct symbols_line lines[LINES];
+    struct symbols_frame frames[FRAMES];
     uint32_t files[FILES];
     char names[32];
 } PACKED table;
@@ -23,13 +24,14 @@ static int three_functions(void **state)
 {
     (void)state;
     table = (struct table){
-        .header = {SYMBOLS_MAGIC, BASE, FUNCTIONS, LINES, FILES, sizeof(table.names)},
+        .header = {SYMBOLS_MAGIC, BASE, FUNCTIONS, LINES, FILES, sizeof(table.names), FRAMES, 0},
         .functions = {{0x10, 0x20, 0}, {0x40, 8, 5}, {0x100, 0x10, 12}},
         .lines = {{0x10, PLACE(0u, 7)},
                   {0x14, PLACE(1u, SYMBOLS_LINE_MAX)},
                   {0x20, PLACE(0u, 9)},
                   {0x30, 0},
                   {0x100, PLACE(1u, 1)}},
+        .frames = {{0x10, 1, 1, 0}, {0x14, 2, 1, 2}, {0x30, SYMBOLS_FRAME_NONE, 0, 0}},
         .files = {17, 21},
         .names = "main\0helper\0last\0a.c\0dir/b.h",
     };
@@ -64,6 +66,23 @@ static void an_address_has_the_last_entry_before_it(void **state)
     is(0x10f, "last", 15, "dir/b.h", 1);
 }
 
+static void an_address_has_the_last_frame_before_it(void **state)
+{
+    struct symbols_frame frame;
+
+    (void)state;
+    assert_ptr_equal(symbols.table, &table);
+    assert_true(symbols_frame_at(symbols.table, BASE + 0x13, &frame));
+    assert_true(frame.cfa == 1 && frame.link == 1 && frame.fp == 0);
+    assert_true(symbols_frame_at(symbols.table, BASE + 0x14, &frame));
+    assert_true(frame.cfa == 2 && frame.fp == 2);
+    assert_true(symbols_frame_at(symbols.table, BASE + 0x1000, &frame));
+    assert_int_equal(frame.cfa, SYMBOLS_FRAME_NONE);
+    assert_false(symbols_frame_at(symbols.table, BASE + 0xf, &frame));
+    assert_false(symbols_frame_at(symbols.table, BASE - 1, &frame));
+    assert_false(symbols_frame_at(symbols.table, UINT64_MAX, &frame));
+}
+
 static void what_is_not_known_is_said(void **state)
 {
     (void)state;
@@ -82,7 +101,7 @@ static void what_is_not_known_is_said(void **state)
 static void a_table_may_be_empty_or_none(void **state)
 {
     (void)state;
-    struct symbols_header empty = {SYMBOLS_MAGIC, BASE, 0, 0, 0, 0};
+    struct symbols_header empty = {SYMBOLS_MAGIC, BASE, 0, 0, 0, 0, 0, 0};
 
     assert_int_equal(symbols_open(&empty, sizeof(empty), &symbols, &why), 0);
     is(0x10, NULL, 0, NULL, 0);
@@ -137,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(an_address_has_the_last_entry_before_it, three_functions),
+        cmocka_unit_test_setup(an_address_has_the_last_frame_before_it, three_functions),
         cmocka_unit_test_setup(what_is_not_known_is_said, three_functions),
         cmocka_unit_test_setup(a_table_may_be_empty_or_none, three_functions),
         cmocka_unit_test_setup(broken_tables_are_refused_by_name, three_functions),

@@ -96,3 +96,5 @@ static inline void arch_io_write64(volatile void *reg, uint64_t v)
 vaddr_t arch_frame_pc(const struct arch_frame *frame);
 bool arch_frame_user(const struct arch_frame *frame);
 uint64_t arch_frame_link(const struct arch_frame *frame);
+uint64_t arch_frame_caller(const struct arch_frame *frame);
+const struct arch_frame *arch_record_frame(uint64_t at);
