@@ -291,7 +291,7 @@ static int stored_at(Dwarf_Frame *frame, unsigned number)
     int64_t offset = count > 1 ? -(int64_t)ops[1].number : 0;
     bool plain = count == 2 && ops[0].atom == DW_OP_call_frame_cfa &&
                  ops[1].atom == DW_OP_plus_uconst && offset > 0 && offset % 8 == 0 &&
-                 offset / 8 <= UINT8_MAX;
+                 offset / 8 < SYMBOLS_FRAME_FP;
     return plain ? (int)(offset / 8) : -1;
 }
 
@@ -309,6 +309,10 @@ static struct symbols_frame frame_of(Dwarf_Frame *frame, const struct machine_re
     int link = stored_at(frame, r->link), fp = stored_at(frame, r->fp);
     if ((base != r->sp && base != r->fp) || offset % 8 || offset / 8 >= SYMBOLS_FRAME_FP - 1 ||
         link < 0 || fp < 0)
+        return none;
+    if (fp == (int64_t)offset / 8 && link == fp - 1 && fp)
+        link = fp = SYMBOLS_FRAME_RECORD;
+    else if (link >= (int)SYMBOLS_FRAME_RECORD || fp >= (int)SYMBOLS_FRAME_RECORD)
         return none;
     return (struct symbols_frame){
         .cfa = (uint16_t)(offset / 8 | (base == r->fp ? SYMBOLS_FRAME_FP : 0)),
@@ -330,9 +334,41 @@ static void add_frame(uint64_t start, struct symbols_frame row)
     *(struct symbols_frame *)add_items(&frames, sizeof row, 1) = row;
 }
 
+/* Returns the instructions of a function, NULL: they are not in the file. */
+static const uint8_t *instructions_of(Elf *elf, const struct function *f)
+{
+    GElf_Shdr header;
+
+    for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
+        if (!gelf_getshdr(s, &header) || header.sh_type != SHT_PROGBITS ||
+            f->start < header.sh_addr || f->start + f->size > header.sh_addr + header.sh_size)
+            continue;
+        const Elf_Data *data = elf_rawdata(s, NULL);
+        return data && data->d_size == header.sh_size
+                   ? (const uint8_t *)data->d_buf + (f->start - header.sh_addr)
+                   : NULL;
+    }
+    return NULL;
+}
+
+/* Returns whether a function has its return address in the link register throughout: it makes no
+ * calls (Arm DDI 0487, C6.2: BL, BLR). */
+static bool is_leaf(Elf *elf, const struct function *f, const struct machine_registers *r)
+{
+    const uint8_t *code = r->machine == EM_AARCH64 ? instructions_of(elf, f) : NULL;
+    uint32_t word;
+
+    for (uint64_t at = 0; code && at + sizeof word <= f->size; at += sizeof word) {
+        memcpy(&word, code + at, sizeof word);
+        if ((word & 0xfc000000) == 0x94000000 || (word & 0xfee00000) == 0xd6200000)
+            return false;
+    }
+    return code;
+}
+
 /* Adds the frames of a function, but for code of an earlier one, which reaches into it; returns its
- * end. */
-static uint64_t read_function(Dwarf_CFI *cfi, const struct function *f,
+ * end. Assembly without a description may be a leaf, which keeps its caller's frame. */
+static uint64_t read_function(Elf *elf, Dwarf_CFI *cfi, const struct function *f,
                               const struct machine_registers *r, uint64_t done)
 {
     uint64_t end = f->start + f->size;
@@ -341,8 +377,9 @@ static uint64_t read_function(Dwarf_CFI *cfi, const struct function *f,
         Dwarf_Frame *frame;
         Dwarf_Addr from, to;
         if (dwarf_cfi_addrframe(cfi, at, &frame)) {
-            add_frame(at, (struct symbols_frame){.cfa = SYMBOLS_FRAME_NONE});
-            return at;
+            bool leaf = at == f->start && is_leaf(elf, f, r);
+            add_frame(at, (struct symbols_frame){.cfa = leaf ? 0 : SYMBOLS_FRAME_NONE});
+            return leaf ? end : at;
         }
         dwarf_frame_info(frame, &from, &to, NULL);
         add_frame(at, frame_of(frame, r));
@@ -364,7 +401,7 @@ static void read_frames(Elf *elf)
         return;
     for (size_t i = 0; i < sizeof registers / sizeof registers[0]; i++)
         for (size_t n = 0; header.e_machine == registers[i].machine && n < functions.count; n++)
-            done = read_function(cfi, &f[n], &registers[i], done);
+            done = read_function(elf, cfi, &f[n], &registers[i], done);
     dwarf_cfi_end(cfi);
 }
 

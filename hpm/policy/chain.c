@@ -52,11 +52,14 @@ uint64_t chain_take(struct chain_walk *w, const struct chain_mode mode[CHAIN_MOD
 
 /* ---- By a table of frames -------------------------------------------------------------------- */
 
+static uint64_t frame_base(const struct chain_registers *r, const struct symbols_frame *frame)
+{
+    return frame->cfa & SYMBOLS_FRAME_FP ? r->fp : r->sp;
+}
+
 static uint64_t frame_address(const struct chain_registers *r, const struct symbols_frame *frame)
 {
-    uint64_t base = frame->cfa & SYMBOLS_FRAME_FP ? r->fp : r->sp;
-
-    return base + (frame->cfa & ~SYMBOLS_FRAME_FP) * sizeof(uint64_t);
+    return frame_base(r, frame) + (frame->cfa & ~SYMBOLS_FRAME_FP) * sizeof(uint64_t);
 }
 
 static bool is_stack(const struct chain_mode *user, uint64_t at)
@@ -79,6 +82,10 @@ bool chain_frame_wants(const struct chain_registers *r, const struct symbols_fra
     }
     *link = frame->link ? cfa - frame->link * sizeof(uint64_t) : 0;
     *fp = frame->fp ? cfa - frame->fp * sizeof(uint64_t) : 0;
+    if (frame->link == SYMBOLS_FRAME_RECORD) {
+        *fp = frame_base(r, frame);
+        *link = *fp + sizeof(uint64_t);
+    }
     return true;
 }
 

@@ -44,11 +44,13 @@ struct symbols_frame {
     uint32_t start;
     uint16_t cfa; /* words from the register, or SYMBOLS_FRAME_NONE: it has no caller, or unknown */
     /* Words below the CFA at which the return address is stored, and the caller's frame pointer; 0:
-     * it is still in its register. */
+     * it is still in its register. Both SYMBOLS_FRAME_RECORD: they are a frame record, to which the
+     * CFA's register points, however far that is. */
     uint8_t link, fp;
 };
-#define SYMBOLS_FRAME_FP   0x8000u
-#define SYMBOLS_FRAME_NONE 0xffffu
+#define SYMBOLS_FRAME_FP     0x8000u
+#define SYMBOLS_FRAME_NONE   0xffffu
+#define SYMBOLS_FRAME_RECORD 0xffu
 
 #define SYMBOLS_LINE_BITS 20
 #define SYMBOLS_LINE_MAX  ((1u << SYMBOLS_LINE_BITS) - 1)

@@ -12,12 +12,12 @@
 #include "test/machine/effects.h"
 
 /* Indices into struct vcpu.registers. An instruction that names ZR reads 0: see operand(). */
-enum { X0, ZR = 31, TTBR0 = 31, TTBR1, TCR };
+enum { X0, ZR = 31, TTBR0 = 31, TTBR1, TCR, SP, PC };
 static const char *const registers[] = {
-    "x0",  "x1",  "x2",  "x3",  "x4",        "x5",        "x6",      "x7",  "x8",
-    "x9",  "x10", "x11", "x12", "x13",       "x14",       "x15",     "x16", "x17",
-    "x18", "x19", "x20", "x21", "x22",       "x23",       "x24",     "x25", "x26",
-    "x27", "x28", "x29", "x30", "TTBR0_EL1", "TTBR1_EL1", "TCR_EL1", NULL};
+    "x0",  "x1",        "x2",        "x3",      "x4",  "x5",  "x6",  "x7",  "x8",  "x9",
+    "x10", "x11",       "x12",       "x13",     "x14", "x15", "x16", "x17", "x18", "x19",
+    "x20", "x21",       "x22",       "x23",     "x24", "x25", "x26", "x27", "x28", "x29",
+    "x30", "TTBR0_EL1", "TTBR1_EL1", "TCR_EL1", "sp",  "pc",  NULL};
 
 /* A system register or instruction, as bits 5 to 20 of MSR, MRS and SYS name it. */
 #define SYSTEM(op0, op1, crn, crm, op2) \
@@ -174,16 +174,18 @@ static bool sends_ipi(paddr_t pa)
 static const struct pattern {
     uint32_t mask, bits;
     void (*execute)(struct vcpu *v, const struct insn *i);
-    bool reads_registers, atomic, predicted, jump;
+    bool reads_registers, atomic, predicted, jump, call, back;
 } patterns[] = {
     /* Branches with a direction or target to predict. */
-    {0xff000000, 0x54000000, .predicted = true},           /* B.cond, BC.cond */
-    {0x7e000000, 0x34000000, .predicted = true},           /* CBZ, CBNZ */
-    {0x7e000000, 0x36000000, .predicted = true},           /* TBZ, TBNZ */
-    {0xfffff3e0, 0xd69f03e0, .execute = exception_return}, /* ERET, ERETAA, ERETAB */
-    /* BR, BLR, RET, and authenticated ones */
-    {0xfe000000, 0xd6000000, .predicted = true},
-    {0x7c000000, 0x14000000, .jump = true}, /* B, BL */
+    {0xff000000, 0x54000000, .predicted = true},               /* B.cond, BC.cond */
+    {0x7e000000, 0x34000000, .predicted = true},               /* CBZ, CBNZ */
+    {0x7e000000, 0x36000000, .predicted = true},               /* TBZ, TBNZ */
+    {0xfffff3e0, 0xd69f03e0, .execute = exception_return},     /* ERET, ERETAA, ERETAB */
+    {0xfee00000, 0xd6200000, .predicted = true, .call = true}, /* BLR, BLRAA and the like */
+    {0xffe00000, 0xd6400000, .predicted = true, .back = true}, /* RET, RETAA, RETAB */
+    {0xfe000000, 0xd6000000, .predicted = true},               /* BR, and authenticated ones */
+    {0xfc000000, 0x94000000, .jump = true, .call = true},      /* BL */
+    {0xfc000000, 0x14000000, .jump = true},                    /* B */
 
     /* Atomics: read and write in one. */
     {0x3fe00000, 0x08000000, .atomic = true}, /* STXR, STLXR of all sizes */
@@ -243,6 +245,8 @@ static void decode(struct insn *i, const uint8_t *bytes, size_t size)
         i->atomic = p->atomic;
         i->predicted = p->predicted;
         i->jump = p->jump;
+        i->call = p->call;
+        i->back = p->back;
         i->reg = word & 31;
         i->system = (uint16_t)(word >> 5);
         return;
@@ -252,6 +256,8 @@ static void decode(struct insn *i, const uint8_t *bytes, size_t size)
 const struct isa isa_aarch64 = {
     .target = "aarch64",
     .registers = registers,
+    .pc = PC,
+    .sp = SP,
     .decode = decode,
     .exception = "arm_cpu_do_interrupt",
     .sends_ipi = sends_ipi,

@@ -5,10 +5,10 @@
  */
 #include "test/machine/effects.h"
 
-enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, CR0 = 16, CR3, CR4, REGISTERS };
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, CR0 = 16, CR3, CR4, RIP };
 static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi",
                                         "rdi", "r8",  "r9",  "r10", "r11", "r12", "r13",
-                                        "r14", "r15", "cr0", "cr3", "cr4", NULL};
+                                        "r14", "r15", "cr0", "cr3", "cr4", "rip", NULL};
 
 #define CR3_KEEP  ((uint64_t)1 << 63) /* does not flush the address space that is loaded */
 #define CR4_PGE   (1u << 7)
@@ -300,20 +300,25 @@ static void decode(struct insn *i, const uint8_t *bytes, size_t size)
         break;
     case 0xc2: /* RET */
     case 0xc3:
+        i->predicted = i->back = true;
+        break;
     case 0xe0: /* LOOPNE, LOOPE, LOOP, JRCXZ */
     case 0xe1:
     case 0xe2:
     case 0xe3:
         i->predicted = true;
         break;
-    case 0xe8: /* CALL, JMP */
-    case 0xe9:
+    case 0xe8: /* CALL */
+        i->jump = i->call = true;
+        break;
+    case 0xe9: /* JMP */
     case 0xeb:
         i->jump = true;
         break;
     case 0xff: /* CALL, JMP through a register or memory */
         i->predicted =
             at + 1 < size && (bytes[at + 1] >> 3 & 7) >= 2 && (bytes[at + 1] >> 3 & 7) <= 5;
+        i->call = i->predicted && (bytes[at + 1] >> 3 & 7) <= 3;
         break;
     case 0x6c: /* INS, OUTS */
     case 0x6d:
@@ -335,6 +340,9 @@ static void decode(struct insn *i, const uint8_t *bytes, size_t size)
 const struct isa isa_x86_64 = {
     .target = "x86_64",
     .registers = registers,
+    .pc = RIP,
+    .sp = RSP,
+    .call_pushes = 8,
     .decode = decode,
     .exception = "x86_cpu_do_interrupt",
     .interrupt = "x86_cpu_exec_interrupt",

@@ -141,6 +141,10 @@ struct vcpu {
         pstate_time[MACHINE_PSTATES]; /* of its clock, 1/256 cycles, idle or not */
     struct counts tagged;             /* totals when the current tag was set (truth.c) */
     uint64_t tagged_idle;
+    struct {
+        uint32_t tag;                        /* of the thread that runs */
+        uint64_t pc, sp;                     /* where it was stopped */
+    } calls;                                 /* calls.c */
     void *cpu;                               /* QEMU's CPUState */
     struct qemu_plugin_register **registers; /* by the ISA's numbering */
 
@@ -164,6 +168,7 @@ struct machine {
     bool verify;      /* check every translation */
     /* page_trace_access() is called for TLB misses; for changes of the page. */
     bool trace_walks, trace_changes;
+    bool calls; /* calls and returns of user mode are kept (calls.c) */
     /* The vCPU that executes or did last; NULL before the first block. */
     struct vcpu *running;
     /* No running vCPU's clock is behind this, 1/256 cycles. While all are idle, only the idle
@@ -390,6 +395,15 @@ void wire_run(uint64_t now); /* lets frames leave and arrive that do by then; bi
  * there is none). */
 void cells_init(const char *truth, uint64_t cycles);
 void cells_end(struct vcpu *v); /* v's clock has reached cell_at */
+
+/* calls.c: the ground truth of calls, if `wanted`, beside the truth file (NULL: there is none). */
+void calls_init(const char *truth, bool wanted);
+/* Callbacks of a call and of a return of user mode, before it executes. data: its struct insn. */
+void calls_call(unsigned cpu, void *data);
+void calls_return(unsigned cpu, void *data);
+/* An exception or interrupt may be about to be taken; it is. They do nothing if not wanted. */
+void calls_stop(struct vcpu *v);
+void calls_enter(struct vcpu *v);
 
 /* truth.c: ground truth, for checks. */
 void truth_init(const char *file); /* NULL: none is written */

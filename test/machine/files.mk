@@ -1,6 +1,6 @@
 # The simulated multiprocessor, a plug-in of QEMU.
 MACHINE_SRC := $(call files,\
-	branch.c cache.c cache_array.c cache_check.c cells.c clock.c decode_arm.c decode_x86.c disk.c \
+	branch.c cache.c cache_array.c cache_check.c calls.c cells.c clock.c decode_arm.c decode_x86.c disk.c \
 	disk_regs.c dma.c effects.c execute.c interrupt.c page_trace.c path.c path_regs.c plugin.c pmu.c \
 	pmu_masks.c qemu.c regs.c storebuf.c tlb.c topology.c truth.c turn.c wire.c \
 	wire_regs.c)

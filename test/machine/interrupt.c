@@ -24,6 +24,7 @@ static void enters(struct vcpu *v)
 {
     turn_wake(v);
     execute_exception(v);
+    calls_enter(v);
     v->stop = 0;
 }
 
@@ -31,6 +32,7 @@ static void watch_exception(void *cpu)
 {
     struct vcpu *v = turn_find(cpu);
 
+    calls_stop(v);
     if (v->parks) { /* QEMU's function does not return from there */
         v->parks = false;
         enters(v);
@@ -44,9 +46,10 @@ static void watch_exception(void *cpu)
 
 static bool watch_interrupt(void *cpu, int request)
 {
-    bool taken = interrupt(cpu, request);
     struct vcpu *v = turn_find(cpu);
 
+    calls_stop(v);
+    bool taken = interrupt(cpu, request);
     if (taken && v->started)
         enters(v);
     return taken;

@@ -20,6 +20,8 @@ struct insn {
     /* has a successor to predict: conditional and indirect branches, returns */
     bool predicted;
     bool jump; /* a direct jump or call, the successor of which is known */
+    bool call; /* has a return address, that of the instruction behind it */
+    bool back; /* returns from a call */
     uint8_t bytes;
     /* Operands, for execute. */
     uint8_t code;            /* which of several instructions */
@@ -34,6 +36,8 @@ struct isa {
     const char *target; /* QEMU's name of it */
     /* Names, NULL-terminated: the order of struct vcpu.registers. */
     const char *const *registers;
+    int pc, sp;           /* which of them */
+    unsigned call_pushes; /* bytes by which a call lowers the stack pointer */
     /* Decodes an instruction, into a zeroed struct insn. */
     void (*decode)(struct insn *i, const uint8_t *bytes, size_t size);
     /* Functions in QEMU's table of CPU operations: `exception` enters exceptions, `interrupt` takes

@@ -3,7 +3,7 @@
  * translated blocks.
  *
  *   -accel tcg,thread=single -plugin machine.so,topology=NAME,page=FILE,truth=FILE,q=CYCLES,seed=N,
- *       tlb=ENTRIES,pages=FILE,changes=FILE,output=FILE,disk=SIZE,wire=QUEUES,verify=1
+ *       tlb=ENTRIES,pages=FILE,changes=FILE,output=FILE,disk=SIZE,wire=QUEUES,calls=1,verify=1
  *
  *   topology      name of the machine (default openpower720); it has at least as many CPUs as
  *                 QEMU's -smp says
@@ -12,6 +12,8 @@
  *   truth         file for the ground truth (truth.c); without it, none is written
  *   cells         cycles of a cell: what each CPU did in each, in the truth file's name with .cells
  *                 behind it (cells.c)
+ *   calls         1: the calls that each thread is in where user mode is interrupted, in the truth
+ *                 file's name with .calls behind it (calls.c)
  *   q             cycles of a turn (turn.c), 100 to 1000000, default 2000
  *   seed          of all random numbers, default 1
  *   tlb           entries of each hardware thread's TLB instead of the topology's: a power of two
@@ -52,7 +54,8 @@ static uint64_t disk_latency = DISK_LATENCY_CYCLES, disk_page_cycles = DISK_PAGE
 static uint64_t wire_latency = WIRE_LATENCY_CYCLES;
 static uint32_t wire_queues, wire_mbps = WIRE_MBPS; /* wire_queues 0: there is none */
 static uint64_t cell_cycles;                        /* 0: no cells */
-static uint32_t tlb_entries;                        /* 0: the topology's */
+static bool calls_wanted;
+static uint32_t tlb_entries; /* 0: the topology's */
 
 void machine_say(const char *fmt, ...)
 {
@@ -122,6 +125,8 @@ static void take_argument(const char *arg)
         files.output = value;
     else if (IS("cells"))
         cell_cycles = number("cells", value, 1000, 1000000000);
+    else if (IS("calls"))
+        calls_wanted = number("calls", value, 0, 1);
     else if (IS("q"))
         machine.quantum = number("q", value, 100, 1000000) << CYCLE_SHIFT;
     else if (IS("seed"))
@@ -144,8 +149,9 @@ static void take_argument(const char *arg)
         machine.verify = number("verify", value, 0, 1);
     else
         machine_error(
-            "unknown argument '%s'; there are topology= page= truth= cells= q= seed= tlb= "
-            "pages= changes= output= disk= disk_latency= disk_page= wire= wire_latency= wire_mbps= "
+            "unknown argument '%s'; there are topology= page= truth= cells= calls= q= seed= "
+            "tlb= pages= changes= output= disk= disk_latency= disk_page= wire= wire_latency= "
+            "wire_mbps= "
             "verify=",
             arg);
 #undef IS
@@ -254,6 +260,15 @@ static void special(unsigned cpu, void *data)
     i->execute(machine.running, i);
 }
 
+static void keep_call(struct qemu_plugin_insn *in, const struct insn *found)
+{
+    struct insn *i = keep(sizeof(*i));
+
+    *i = *found;
+    qemu_plugin_register_vcpu_insn_exec_cb(in, found->call ? calls_call : calls_return,
+                                           QEMU_PLUGIN_CB_R_REGS, i);
+}
+
 /* Instruments an instruction, which becomes the last of block b. */
 static void instrument(struct block *b, struct qemu_plugin_insn *in)
 {
@@ -271,6 +286,8 @@ static void instrument(struct block *b, struct qemu_plugin_insn *in)
         qemu_plugin_register_vcpu_insn_exec_cb(
             in, special, i->reads_registers ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS, i);
     }
+    if (machine.calls && isa_user(found.pc) && (found.call || found.back))
+        keep_call(in, &found);
     if (found.atomic) {
         qemu_plugin_register_vcpu_mem_cb(in, execute_atomic, QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_W, pc);
@@ -411,6 +428,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_inf
     machine.trace_changes = files.changes;
     page_trace_init(files.pages ? files.pages : files.changes, files.output);
     cells_init(files.truth, cell_cycles);
+    calls_init(files.truth, calls_wanted);
     qemu_plugin_register_vcpu_init_cb(id, vcpu_starts);
     qemu_plugin_register_vcpu_tb_trans_cb(id, translate_block);
     qemu_plugin_register_atexit_cb(id, machine_ends, NULL);

@@ -146,6 +146,7 @@ static bool instrument_store(struct vcpu *v, size_t offset, size_t cpu_page)
     }
     if (offset == cpu_page + offsetof(struct machine_cpu, tag)) {
         truth_tag(v, v->pmu.page->tag);
+        v->calls.tag = v->pmu.page->tag;
         return true;
     }
     if (offset ==

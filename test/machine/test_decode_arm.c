@@ -29,7 +29,7 @@ static struct {
     uint64_t value, space, cycles;
     unsigned calls;
 } asked;
-static uint64_t registers[34]; /* in the order of isa_aarch64.registers */
+static uint64_t registers[36]; /* in the order of isa_aarch64.registers */
 
 static void note_call(const char *what, const struct vcpu *on, uint64_t value, uint64_t space)
 {
@@ -139,6 +139,29 @@ struct word {
     uint32_t word;
     const char *text;
 };
+
+static void calls_and_returns_are_told(void **state)
+{
+    static const struct word calls[] = {{0x94000010, "bl"},
+                                        {0xd63f0020, "blr x1"},
+                                        {0xd63f083f, "blraaz x1"},
+                                        {0xd73f0822, "blraa x1, x2"}};
+    static const struct word returns[] = {
+        {0xd65f03c0, "ret"}, {0xd65f0bff, "retaa"}, {0xd65f0fff, "retab"}};
+    static const struct word neither[] = {
+        {0x14000010, "b"}, {0xd61f0200, "br x16"}, {0xd69f03e0, "eret"}, {0x54000041, "b.ne"}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+        if (!decoded(calls[i].word).call || decoded(calls[i].word).back)
+            fail_msg("%s is a call", calls[i].text);
+    for (size_t i = 0; i < ARRAY_SIZE(returns); i++)
+        if (decoded(returns[i].word).call || !decoded(returns[i].word).back)
+            fail_msg("%s is a return", returns[i].text);
+    for (size_t i = 0; i < ARRAY_SIZE(neither); i++)
+        if (decoded(neither[i].word).call || decoded(neither[i].word).back)
+            fail_msg("%s is neither", neither[i].text);
+}
 
 static void branches_that_can_go_two_ways_are_predicted(void **state)
 {
@@ -353,6 +376,7 @@ static void only_firmware_calls_that_wait_park_a_cpu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(calls_and_returns_are_told, prepare),
         cmocka_unit_test_setup(branches_that_can_go_two_ways_are_predicted, prepare),
         cmocka_unit_test_setup(what_reads_and_writes_at_once_is_atomic, prepare),
         cmocka_unit_test_setup(instructions_do_what_they_should, prepare),

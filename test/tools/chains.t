@@ -1,6 +1,7 @@
 #!/bin/sh
 # Chains of calls by frame pointers: those of a program of which they are known, folded, as a flame
-# graph, and as perf reads them; and of one whose frame pointers lead nowhere.
+# graph, and as perf reads them; and of one whose frame pointers lead nowhere. Chains of bundled
+# programs are compared with the calls that the simulated machine saw.
 . "${0%/*}/../qemu/lib.sh"
 HOME=$work/home data=$work/perf.data
 export HOME
@@ -149,4 +150,35 @@ is=$(awk '$1 == "FOLDED" { all += $4
 		if ($3 ~ /^phases;(_start;__vigil_libc_start;main|__vigil_clone;)/) n += $4 }
 	END { printf "%.1f", n * 100 / all }' "$console")
 within "$is" 97 100 "... chains of a program of several threads begin where these did"
+
+# Each sample's chain, whole, against the calls that the machine saw.
+#   same WHAT EQUAL_LEAST [OUTERMOST]   of the section: EQUAL_LEAST of 100 are equal, all others lack
+#                                       only the caller of the function that runs
+same() {
+	test/tools/calls.py "$console" "$work/truth.txt.calls" ${3:-} >"$work/same" 2>"$work/errors" ||
+		echo "samples=0 joined=0 equal=0 lacking=0" >"$work/same"
+	echo "# $1: $(cat "$work/same")"
+	sed 's/^/# /' "$work/errors"
+	within "$(sed 's/.*joined=\([0-9.]*\).*/\1/' "$work/same")" 99.9 100 \
+		"$1: samples are those of interrupts of that thread and address"
+	within "$(sed 's/.*equal=\([0-9.]*\).*/\1/' "$work/same")" "$2" 100 "... $2 % have all calls"
+	within "$(awk -F '[= ]' '{ print $6 + $8 }' "$work/same")" 99.5 100.01 \
+		"... others lack only the caller of the function that runs"
+}
+# libc keeps no frame pointers on x86-64, so what called it is not in chains of the program.
+libc_frames=0
+[ "$arch" = aarch64 ] || libc_frames=1
+user="hpmrec criteria=cycles@20k:u limit=1000 format=samples"
+start machine=openpower720 plugin=calls=1 timeout=300 -- -- $user chains=fp -- nested 5000 ';' \
+	$user chains=table -- unframed 5000 ';' $user chains=table -- phases kind=sort ms=20 ';' \
+	$user chains=table -- scoreboard ms=5
+status_is 0 "recordings beside the ground truth of calls"
+section 1
+same "by frame pointers, a program that keeps them" 97 $libc_frames
+section 2
+same "by tables of frames, a program that keeps none" 99.9
+section 3
+same "... a sort" 99.9
+section 4
+same "... a program of 16 threads" 99.9
 done_testing

@@ -11,15 +11,18 @@ _start:
 
 /* The parent gets the call's result. */
 __vigil_clone:
+	.cfi_startproc
 	mov	x8, x4
 	mov	x4, x2
 	svc	#0
 	cbz	x0, 1f
 	ret
-1:	mov	x29, xzr
+1:	.cfi_undefined x30
+	mov	x29, xzr
 	mov	x30, xzr
 	bl	__vigil_thread_main
 	udf	#0
+	.cfi_endproc
 
 __vigil_restore:
 	mov	x8, #139	/* rt_sigreturn */

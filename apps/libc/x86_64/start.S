@@ -10,6 +10,7 @@ _start:
 
 /* The parent gets the call's result; the thread begins with an aligned stack. */
 __vigil_clone:
+	.cfi_startproc
 	mov	%r8, %rax
 	mov	%rcx, %r8
 	mov	%rdx, %r10
@@ -17,10 +18,12 @@ __vigil_clone:
 	test	%rax, %rax
 	jz	1f
 	ret
-1:	xor	%ebp, %ebp
+1:	.cfi_undefined rip
+	xor	%ebp, %ebp
 	and	$-16, %rsp
 	call	__vigil_thread_main
 	ud2
+	.cfi_endproc
 
 __vigil_restore:
 	mov	$15, %eax	/* rt_sigreturn */

@@ -175,7 +175,8 @@ static void a_frame_says_where_the_callers_words_are(void **state)
 {
     struct chain_registers r = {.pc = 0x401000, .sp = STACK, .fp = STACK + 64, .link = 0x402000};
     const struct symbols_frame by_sp = {0, 6, 1, 2}, by_fp = {0, SYMBOLS_FRAME_FP | 2, 1, 0},
-                               leaf = {0, 0, 0, 0};
+                               leaf = {0, 0, 0, 0},
+                               wide = {0, 326, SYMBOLS_FRAME_RECORD, SYMBOLS_FRAME_RECORD};
 
     (void)state;
     assert_true(wants(&r, by_fp));
@@ -186,7 +187,11 @@ static void a_frame_says_where_the_callers_words_are(void **state)
     assert_int_equal(fp_at, STACK + 32);
     assert_true(wants(&r, leaf));
     assert_int_equal(link_at, 0);
-    struct chain_registers again = r;
+    assert_true(wants(&r, wide));
+    assert_true(link_at == STACK + 8 && fp_at == STACK);
+    struct chain_registers again = r, far = r;
+    assert_true(chain_frame_take(&far, &wide, user, 0x403000, 77));
+    assert_true(far.pc == 0x403000 && far.sp == STACK + 326 * 8 && far.fp == 77);
     assert_true(chain_frame_take(&r, &by_sp, user, SIGNED | 0x403000, 77));
     assert_true(r.pc == 0x403000 && r.sp == STACK + 48 && r.fp == 77 && r.called && !r.link);
     assert_true(chain_frame_take(&again, &leaf, user, 0, 0));
