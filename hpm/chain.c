@@ -45,6 +45,14 @@ void chains_free(struct chain_table *t)
         frame_free(virt_to_phys(t), table_order());
 }
 
+void chains_account(const struct chain_table *t, uint64_t *cut, uint64_t *full)
+{
+    if (!t)
+        return;
+    *cut += __atomic_load_n(&t->cut, __ATOMIC_RELAXED);
+    *full += __atomic_load_n(&t->full, __ATOMIC_RELAXED);
+}
+
 static int read_record(const struct chain_walk *w, uint64_t at, uint64_t record[2])
 {
     return w->kernel ? arch_peek64(at, &record[0]) || arch_peek64(at + 8, &record[1])
@@ -140,7 +148,8 @@ uint32_t chain_here(struct chain_table *t, const struct arch_frame *frame, const
         user = walk_records(t, &w, by_frames);
     if (user)
         walk_frames(t, &w, user, symbols);
-    t->cut += w.cut;
+    if (w.cut)
+        chain_count_cut(t);
     uint32_t number = chain_number(t, w.count);
     return number ? cpu << CHAIN_NUMBER | number : 0;
 }

@@ -8,6 +8,9 @@ struct arch_frame;
  * frames. Returns 0 or -ENOMEM. Thread context. */
 int chains_make(struct chain_table **out, bool by_frames);
 void chains_free(struct chain_table *t); /* NULL: does nothing */
+/* Adds the samples whose chain was cut short, and that had none for lack of room, to totals; NULL:
+ * none. Any context. */
+void chains_account(const struct chain_table *t, uint64_t *cut, uint64_t *full);
 /* Returns the number of the chain that leads to what `frame` interrupted, with the CPU's in front;
  * 0: there is no frame, or no room in the table. symbols: the table of the program's symbols; NULL:
  * frame pointers serve in its place. This CPU, interrupts off. */

@@ -1,6 +1,7 @@
 /* Windows of a profile: what a window brought decides on the periods of the next
  * (hpm/policy/period.h). Events of the whole machine are known from their counts, sampled or not;
  * all else is known from the samples. */
+#include "hpm/chain.h"
 #include "hpm/count.h"
 #include "hpm/hpm.h"
 #include "hpm/profile.h"
@@ -144,6 +145,8 @@ void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_a
         sum_slot(c->slot, out);
     }
     out->taken = out->delivered + out->lost;
+    for (unsigned cpu = 0; cpu < cpu_count(); cpu++)
+        chains_account(p->ring[cpu].chains, &out->chains_cut, &out->chains_full);
     account_seen(p, i, out);
 }
 

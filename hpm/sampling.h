@@ -98,6 +98,8 @@ struct hpm_profile_account {
     uint32_t seen_permille;
     /* Why the period is longer than asked for, or than it would be adapted to. */
     enum hpm_stretched stretched;
+    /* Samples of all criteria whose chain was cut short, and that had none for lack of room. */
+    uint64_t chains_cut, chains_full;
 };
 void hpm_profile_account(struct hpm_profile *p, unsigned criterion,
                          struct hpm_profile_account *out);

@@ -128,6 +128,16 @@ static bool is_same(const struct chain_table *t, uint32_t number, unsigned lengt
     return true;
 }
 
+static void add_one(uint64_t *total)
+{
+    __atomic_store_n(total, *total + 1, __ATOMIC_RELAXED);
+}
+
+void chain_count_cut(struct chain_table *t)
+{
+    add_one(&t->cut);
+}
+
 uint32_t chain_number(struct chain_table *t, unsigned length)
 {
     uint32_t slot = (uint32_t)hash_words(t->work, length) % CHAIN_SLOTS;
@@ -136,7 +146,7 @@ uint32_t chain_number(struct chain_table *t, unsigned length)
         if (is_same(t, t->slot[slot], length))
             return t->slot[slot];
     if (t->count == CHAINS_MAX || t->words + length > CHAIN_WORDS) {
-        t->full++;
+        add_one(&t->full);
         return 0;
     }
     t->chain[t->count].at = t->words;

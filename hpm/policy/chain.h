@@ -72,7 +72,8 @@ bool chain_frame_take(struct chain_registers *r, const struct symbols_frame *fra
 struct chain_table {
     uint32_t count, words; /* count: atomic */
     bool by_frames;        /* the programs' parts are made by their tables of frames */
-    uint64_t cut, full;    /* chains cut short, and those that found no room, each time they came */
+    /* Chains cut short, and those that found no room, each time they came; atomic. */
+    uint64_t cut, full;
     struct {
         uint32_t at, length; /* in `word` */
     } chain[CHAINS_MAX];
@@ -89,6 +90,8 @@ struct chain_table {
 /* Returns the number of the chain of work[0..length - 1], from 1; 0: the table is full, which is
  * counted. length: 1..CHAIN_MAX. */
 uint32_t chain_number(struct chain_table *t, unsigned length);
+/* Counts the chain of work[] as cut short. */
+void chain_count_cut(struct chain_table *t);
 /* Copies up to `max` addresses of a chain. Returns how many it has; 0: there is no chain of this
  * number. */
 unsigned chain_read(const struct chain_table *t, uint32_t number, uint64_t *out, unsigned max);

@@ -297,6 +297,8 @@ struct sys_sample_account {
     /* of the time in which it could be sampled; less than 1000 if events take turns */
     uint64_t seen_permille;
     uint64_t stretched; /* SYS_STRETCHED_: why the period is longer than adapted */
+    /* Samples of the session whose chain was cut short, and that had none for lack of room. */
+    uint64_t chains_cut, chains_full;
 };
 
 /* What lies at an address of a process or of the kernel. Texts end with NUL; an empty text:

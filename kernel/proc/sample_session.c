@@ -307,7 +307,9 @@ static int account_held(const struct sample_session *s, uint32_t criterion,
                                        .passed = a.passed,
                                        .idle = a.idle,
                                        .seen_permille = a.seen_permille,
-                                       .stretched = a.stretched};
+                                       .stretched = a.stretched,
+                                       .chains_cut = a.chains_cut,
+                                       .chains_full = a.chains_full};
     for (size_t i = s->first; i < s->count; i++)
         out->delivered -= s->buffer[i].criterion == criterion;
     ksnprintf(out->name, sizeof out->name, "%s", hpm_profile_criterion(s->profile, criterion));

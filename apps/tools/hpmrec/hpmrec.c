@@ -193,8 +193,11 @@ static void print_all(const struct program *p, const char *whose)
 
     recording_cost(&recording, cost);
     print_samples();
-    printf("hpmrec: of=%s ms=%.1f cost_pct=%s: sampling's part of the busy time\n", whose, ms,
-           cost);
+    printf("hpmrec: of=%s ms=%.1f cost_pct=%s", whose, ms, cost);
+    if (wanted.chains)
+        printf(" chains_cut=%" PRIu64 " chains_full=%" PRIu64, accounts[0].chains_cut,
+               accounts[0].chains_full);
+    printf(": sampling's part of the busy time\n");
     for (unsigned i = 0; i < recording.criteria; i++)
         print_head(i);
 }
