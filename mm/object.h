@@ -66,8 +66,16 @@ struct object_backing {
     void (*end_backing)(void *of);
 };
 
+/* How the file was called when it was first mapped, for those that ask what a process maps. */
+struct object_name {
+    uint64_t id;   /* number of the file in its file system */
+    size_t length; /* of the path, with a NUL behind it */
+    char path[];
+};
+
 struct object {
     struct object_store *store;
+    struct object_name *name;             /* [A] made once; NULL: none is known */
     const struct object_backing *backing; /* [-] NULL: its contents are here alone */
     void *of;                             /* [-] of the backing */
     uint32_t refs;                        /* [A] */
@@ -147,6 +155,16 @@ void object_sync_start(void);
 /* The contents have changed where they stay: writes what was stored, drops all pages, and sets the
  * size. Returns 0, or an error of object_sync or object_resize: then nothing is dropped. */
 int object_refresh(struct object *o, uint64_t bytes);
+/* Returns the object's name, or NULL. It stays as long as the object. Any context. */
+static inline const struct object_name *object_name(const struct object *o)
+{
+    return __atomic_load_n(&o->name, __ATOMIC_ACQUIRE);
+}
+/* Gives it a name, which is allocated, and becomes the object's or is freed if there is one. Any
+ * context. */
+void object_set_name(struct object *o, struct object_name *name);
+/* Returns the object that the process's region at va maps, referenced, or NULL. Thread context. */
+struct object *space_object_of(struct space *s, vaddr_t va);
 /* Returns contents to map: shared (MAPPING_SHARED), or a private copy of a page as it is when it is
  * first used. The mapping takes a reference. */
 struct page_source page_source_object(struct object *o);
@@ -170,6 +188,15 @@ vaddr_t object_page_locked(const struct object *o, uint64_t index);
 int object_bring(struct object *o, uint64_t index, enum fault_access access);
 /* object.c: the same, if there is a backing with the mutex held. */
 int object_bring_held(struct object *o, uint64_t index, enum fault_access access);
+/* object.c: makes n bytes of one page zeros. The mutex is held. Returns 0 or an error as of
+ * object_write. */
+int object_clear_held(struct object *o, uint64_t at, uint64_t n);
+/* object.c: takes the pages from `first` to `end` out of all processes, which map them; `copies`:
+ * also those that are a process's own. The mutex is held. */
+void object_cut_users(struct object *o, uint64_t first, uint64_t end, bool copies);
+/* object.c: returns whether its seals let it be written, and be of this size then. The mutex is
+ * held. */
+bool object_may_write(const struct object *o, uint64_t bytes);
 /* object_sync.c: as object_sync, with the mutex held. */
 int object_sync_held(struct object *o);
 /* object_sync.c: has it written back by a thread, which takes over what object_unkeep() drops. */

@@ -2,6 +2,7 @@
 #include "kernel/fs/path.h"
 #include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
+#include "mm/object.h"
 
 #define PENDING_MAX (4 * VNODE_PATH_MAX) /* of a path with the targets of links put in */
 
@@ -315,4 +316,21 @@ int64_t path_of(struct vnode *v, char *to, size_t room)
     memmove(to, at, (size_t)(end - at));
     to[end - at] = '\0';
     return end - at;
+}
+
+void path_name_object(struct vnode *v, struct object *o)
+{
+    char *path = object_name(o) ? NULL : kmalloc_unfilled(VNODE_PATH_MAX);
+    int64_t length = path ? path_of(v, path, VNODE_PATH_MAX) : 0;
+    struct object_name *name = length > 0 ? kmalloc(sizeof(*name) + (size_t)length + 1) : NULL;
+    struct vnode_stat s;
+
+    if (name) {
+        v->ops->stat(v, &s);
+        name->id = s.id;
+        name->length = (size_t)length;
+        memcpy(name->path, path, (size_t)length + 1);
+        object_set_name(o, name);
+    }
+    kfree(path);
 }

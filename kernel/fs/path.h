@@ -47,3 +47,6 @@ int path_last(const struct path_start *start, const char *path, struct path_last
  * -ENOENT: it is a folder that has been removed; -ERANGE: it needs more than `room` bytes. A vnode
  * that is in no folder, such as a pipe, has its name alone, with " (deleted)" if it is a file. */
 int64_t path_of(struct vnode *v, char *to, size_t room);
+/* Gives the file's object its path as a name, if it has none: it is to be mapped. Without memory it
+ * has none. Thread context, no lock held. */
+void path_name_object(struct vnode *v, struct object *o);

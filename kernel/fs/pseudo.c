@@ -97,16 +97,37 @@ static bool take_number(const char *s, size_t n, size_t *at, uint32_t *out)
 
 enum match { MATCH_NOT, MATCH_FOLDER, MATCH_WHOLE };
 
+/* What is known of a path's first number, which many patterns begin with. */
+struct first_number {
+    char variable; /* 0: nothing */
+    bool is;       /* it is one of the variable's */
+};
+
+/* Returns whether there is that number, behind others. */
+static bool is_number(const struct pseudo *fs, char variable, const uint32_t *numbers,
+                      unsigned count, uint32_t number, struct first_number *first)
+{
+    uint32_t there = number;
+
+    if (!count && first->variable == variable)
+        return first->is;
+    bool is = variable_of(fs, variable)->next(numbers, &there) && there == number;
+    if (!count)
+        *first = (struct first_number){variable, is};
+    return is;
+}
+
 /* Compares a path with a pattern or with its beginning, and reads its numbers. *rest: the pattern
- * behind the path; *count: numbers read. */
+ * behind the path; *count: numbers read; *first: of this path. */
 static enum match match_path(const struct pseudo *fs, const char *pattern, const char *path,
-                             size_t n, uint32_t *numbers, unsigned *count, const char **rest)
+                             size_t n, uint32_t *numbers, unsigned *count, const char **rest,
+                             struct first_number *first)
 {
     size_t at = 0;
 
     *count = 0;
     while (at < n) {
-        uint32_t number, there;
+        uint32_t number;
         if (*pattern != '%') {
             if (*pattern != path[at])
                 return MATCH_NOT;
@@ -116,8 +137,7 @@ static enum match match_path(const struct pseudo *fs, const char *pattern, const
         }
         if (!take_number(path, n, &at, &number))
             return MATCH_NOT;
-        there = number;
-        if (!variable_of(fs, pattern[1])->next(numbers, &there) || there != number)
+        if (!is_number(fs, pattern[1], numbers, *count, number, first))
             return MATCH_NOT;
         numbers[(*count)++] = number;
         pattern += 2;
@@ -167,11 +187,13 @@ static int make_entry(const struct pseudo *fs, const char *folder, size_t folder
 /* Finds what the path of `e` is. */
 static bool identify(struct entry *e)
 {
+    struct first_number first = {0};
     const char *rest;
     unsigned count;
 
     for (const struct pseudo_row *row = e->fs->rows; row->pattern; row++) {
-        enum match m = match_path(e->fs, row->pattern, e->path, e->length, e->n, &count, &rest);
+        enum match m =
+            match_path(e->fs, row->pattern, e->path, e->length, e->n, &count, &rest, &first);
         if (m == MATCH_NOT)
             continue;
         bool folder = m == MATCH_FOLDER || (row->mode & S_IFMT) == S_IFDIR;
@@ -249,12 +271,13 @@ static bool is_repeated(const struct entry *folder, const struct pseudo_row *row
                         size_t n)
 {
     uint32_t numbers[PSEUDO_NUMBERS_MAX];
+    struct first_number first = {0};
     const char *rest;
     unsigned count;
 
     for (const struct pseudo_row *r = folder->fs->rows; r < row; r++)
-        if (match_path(folder->fs, r->pattern, folder->path, folder->length, numbers, &count,
-                       &rest) == MATCH_FOLDER &&
+        if (match_path(folder->fs, r->pattern, folder->path, folder->length, numbers, &count, &rest,
+                       &first) == MATCH_FOLDER &&
             component_length(rest) == n && !memcmp(rest, name, n))
             return true;
     return false;
@@ -276,12 +299,13 @@ static bool list_row(const struct entry *folder, const struct pseudo_row *row, u
 {
     uint32_t numbers[PSEUDO_NUMBERS_MAX];
     uint64_t base = (uint64_t)(row - folder->fs->rows + 1) << 32;
+    struct first_number first = {0};
     char name[64];
     const char *rest;
     unsigned count;
 
-    if (match_path(folder->fs, row->pattern, folder->path, folder->length, numbers, &count,
-                   &rest) != MATCH_FOLDER)
+    if (match_path(folder->fs, row->pattern, folder->path, folder->length, numbers, &count, &rest,
+                   &first) != MATCH_FOLDER)
         return true;
     size_t n = component_length(rest), at = 0;
     if (is_repeated(folder, row, rest, n))

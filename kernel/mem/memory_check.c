@@ -7,8 +7,8 @@
 #include "kernel/mem/mem.h"
 
 #define EXIT_TOO_LITTLE 4
-#define TABLES_PART     64  /* largest part of memory that page descriptors and tables take */
-#define FIRMWARES_PART  MIB /* largest part of the machine's memory that firmware keeps */
+#define TABLES_PART     64        /* largest part of memory that page descriptors and tables take */
+#define FIRMWARES_PART  (2 * MIB) /* largest part of the machine's memory that firmware keeps */
 
 /* Returns the memory that the machine would need, in MB: its present memory, `missing`, and the
  * page descriptors and tables for that. */

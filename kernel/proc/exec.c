@@ -65,6 +65,8 @@ static int open_vnode(struct vnode *v, struct program_file *out)
     int err = file_make(v, O_RDONLY, &out->f);
     if (!err && v->ops->object(v, &out->object))
         err = -EACCES;
+    if (!err && out->object)
+        path_name_object(v, out->object);
     out->size = v->size;
     return err;
 }

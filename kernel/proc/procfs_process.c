@@ -1,9 +1,11 @@
 /* Files of /proc that describe a process. A process that has ended meanwhile has empty ones. */
 #include "kernel/core/printf.h"
 #include "kernel/file/file.h"
+#include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/procfs.h"
+#include "mm/object.h"
 
 #define OOM_SCORE_MAX 1000
 
@@ -136,6 +138,30 @@ void procfs_fd(struct pseudo_text *t, const uint32_t *n)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
+#define NAMES_AT 73 /* column of names, as Linux has them */
+
+/* Prints a region, with the name of the file that it maps, if that is known. */
+static void print_region(struct pseudo_text *t, const struct region_stats *r,
+                         const struct object_name *file)
+{
+    bool stack = !memcmp(r->name, "main stack", sizeof("main stack")),
+         heap = !memcmp(r->name, "heap", sizeof("heap"));
+    const char *name = stack ? "[stack]" : heap ? "[heap]" : file ? file->path : "";
+    size_t length = stack || heap ? text_length(name) : file ? file->length : 0;
+    char line[128];
+
+    size_t n = ksnprintf(
+        line, sizeof(line), "%08llx-%08llx %c%c%c%c %08llx 00:00 %llu ",
+        (unsigned long long)r->start, (unsigned long long)r->end, r->prot & PROT_R ? 'r' : '-',
+        r->prot & PROT_W ? 'w' : '-', r->prot & PROT_X ? 'x' : '-', r->shared ? 's' : 'p',
+        (unsigned long long)(file ? r->offset : 0), (unsigned long long)(file ? file->id : 0));
+    while (length && n < NAMES_AT)
+        line[n++] = ' ';
+    pseudo_put(t, line, n);
+    pseudo_put(t, name, length);
+    pseudo_put(t, "\n", 1);
+}
+
 void procfs_maps(struct pseudo_text *t, const uint32_t *n)
 {
     struct region_stats r;
@@ -143,18 +169,13 @@ void procfs_maps(struct pseudo_text *t, const uint32_t *n)
     for (vaddr_t from = 0;; from = r.end) {
         struct process *p = process_look_for(reader(), n[0]);
         bool found = p && space_next_region(p->space, from, &r);
+        struct object *o = found ? space_object_of(p->space, r.start) : NULL;
         if (p)
             process_look_end(p);
         if (!found)
             break;
-        bool stack = !memcmp(r.name, "main stack", sizeof("main stack"));
-        bool heap = !memcmp(r.name, "heap", sizeof("heap"));
-        pseudo_print(t, "%08llx-%08llx %c%c%c%c 00000000 00:00 0 %s\n", (unsigned long long)r.start,
-                     (unsigned long long)r.end, r.prot & PROT_R ? 'r' : '-',
-                     r.prot & PROT_W ? 'w' : '-', r.prot & PROT_X ? 'x' : '-', r.shared ? 's' : 'p',
-                     stack  ? "                         [stack]"
-                     : heap ? "                         [heap]"
-                            : "");
+        print_region(t, &r, o ? object_name(o) : NULL);
+        object_put(o);
     }
 }
 

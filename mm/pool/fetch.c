@@ -110,9 +110,20 @@ static bool has_enough_unused(struct pool *p)
     return is;
 }
 
+/* Returns where the space's tables have pages next, from va on. */
+static vaddr_t skip(struct space *s, vaddr_t va, vaddr_t end)
+{
+    bool irq = spin_lock(&s->lock);
+
+    va = arch_space_skip(&s->arch, va, end);
+    spin_unlock(&s->lock, irq);
+    return va;
+}
+
 void space_fetch(struct space *s, vaddr_t va, vaddr_t end)
 {
-    while (va < end && !has_enough_unused(s->pool)) {
+    while ((va = skip(s, va, end)) < end && !has_enough_unused(s->pool) &&
+           !thread_current()->ending) {
         uint64_t page[BATCH];
         uint32_t nodes[BATCH];
         unsigned n = 0;

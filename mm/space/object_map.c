@@ -219,6 +219,16 @@ const struct object *space_object_at(struct space *s, vaddr_t va)
     return o;
 }
 
+struct object *space_object_of(struct space *s, vaddr_t va)
+{
+    bool irq = spin_lock(&s->lock);
+    const struct region *r = regions_find(&s->regions, va);
+    struct object *o = r && object_mapped(r) ? object_get(object_mapped(r)) : NULL;
+
+    spin_unlock(&s->lock, irq);
+    return o;
+}
+
 /* Returns the next object that s shows in [*va, end), referenced, and sets *va behind its region;
  * or NULL. */
 static struct object *next_shown(struct space *s, vaddr_t *va, vaddr_t end)

@@ -159,7 +159,8 @@ static struct {
     bool busy;              /* [lock] the thread has one that was among them */
     struct wait_queue work; /* [lock] */
     struct wait_queue idle; /* [lock] */
-} later = {.lock = SPINLOCK(LOCK_SWAP, "written back later")};
+} later = {.lock = SPINLOCK(LOCK_SWAP, "written back later"),
+           .objects = {&later.objects, &later.objects}};
 
 void object_sync_later(struct object *o)
 {
@@ -210,7 +211,6 @@ void object_sync_wait(void)
 
 void object_sync_start(void)
 {
-    list_init(&later.objects);
     wait_init(&later.work);
     wait_init(&later.idle);
     if (thread_create_kernel("write back", write_back_for_ever, NULL, NULL))

@@ -66,20 +66,22 @@ static int code_of_write(volatile char *at)
     return fault_code;
 }
 
-static int open_file(const char *name, int flags)
+static const char *path_to(const char *name)
 {
-    char path[PATH_MAX];
+    static char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    return open(path, flags, 0600);
+    return path;
+}
+
+static int open_file(const char *name, int flags)
+{
+    return open(path_to(name), flags, 0600);
 }
 
 static void remove_file(const char *name)
 {
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    unlink(path);
+    unlink(path_to(name));
 }
 
 static char *map(int f, int prot, int flags, unsigned pages, unsigned first)
@@ -102,6 +104,26 @@ static int make(const char *name, unsigned pages)
     return f;
 }
 
+/* Returns whether /proc/self/maps says that at `at` that part of the file is mapped, with those
+ * rights. */
+static bool maps_say(const void *at, const char *rights, unsigned first, int f, const char *path)
+{
+    char line[512], is[8], name[256];
+    unsigned long start, end, offset, inode;
+    struct stat s;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    bool right = false;
+
+    while (maps && !right && fgets(line, sizeof line, maps))
+        right = sscanf(line, "%lx-%lx %4s %lx %*x:%*x %lu %255[^\n]", &start, &end, is, &offset,
+                       &inode, name) == 6 &&
+                start == (unsigned long)at && !strcmp(is, rights) && offset == first * PAGE &&
+                (f < 0 || (!fstat(f, &s) && inode == s.st_ino)) && !strcmp(name, path);
+    if (maps)
+        fclose(maps);
+    return right;
+}
+
 static void contents_are_one(void)
 {
     int f = make("one", PAGES);
@@ -109,6 +131,8 @@ static void contents_are_one(void)
          *b = map(f, PROT_READ, MAP_SHARED, PAGES - 3, 3), back[8];
 
     check(a && b, "a file can be mapped shared, twice");
+    check(maps_say(a, "rw-s", 0, f, path_to("one")) && maps_say(b, "r--s", 3, f, path_to("one")),
+          "/proc/self/maps says so");
     check(a[0] == 'a' && a[5 * PAGE] == 'f' && b[0] == 'd', "mappings have what was written");
     a[4 * PAGE + 1] = 'X';
     check(b[PAGE + 1] == 'X', "one mapping has what is stored to another");

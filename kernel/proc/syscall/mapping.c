@@ -45,8 +45,10 @@ static int map_contents(struct mapping *m, const struct file *f, bool shared)
             return -EPERM;
         m->flags |= MAPPING_READ_ONLY;
     }
-    if (!err)
+    if (!err) {
+        path_name_object(v, o);
         m->source = page_source_object(o);
+    }
     if (err != -ENODEV)
         return err;
     m->flags &= ~(unsigned)MAPPING_SHARED;

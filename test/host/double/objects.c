@@ -57,6 +57,12 @@ int object_make_once(struct object **at, struct object_store *store,
     return err ?: backing ? object_refresh(*at, bytes) : 0;
 }
 
+void object_set_name(struct object *o, struct object_name *name)
+{
+    kfree(o->name);
+    o->name = name;
+}
+
 struct object *object_get(struct object *o)
 {
     o->refs++;
@@ -78,6 +84,7 @@ void object_put(struct object *o)
         free_page(bytes_of(o), i);
     if (o->backing && o->backing->end_backing)
         o->backing->end_backing(o->of);
+    kfree(o->name);
     kfree(o);
 }
 

@@ -367,7 +367,7 @@ static int supervise(const struct options *o, const char *path, const char *what
     if (status)
         printf("# neighbour: pid=%d status=%d\n", beside, status);
     check(beside > 0 && status == 0, "a process beside has kept its memory, pipe and file");
-    check(all.whole > all.processes / 8, "a good part of the processes come to their end");
+    check(all.whole > all.processes / 16, "a good part of the processes come to their end");
     uint64_t after = settled_kb();
     for (unsigned s = 0; s < WAIT_S && after + SLACK_KB < before; s++, after = free_kb())
         sleep(1), reap();
