@@ -210,7 +210,7 @@ static void end_record(void)
     samples_take(recording.session, NULL, 0); /* all that waits */
     if (marks)
         hpm_mark("recorded");
-    recording_take(&recording, note_sample);
+    recording_take(&recording, true, note_sample);
     for (unsigned i = 0; i < recording.criteria; i++)
         recording_account(&recording, i, &accounts[i]);
 }
@@ -221,7 +221,7 @@ static void record_program(struct program *p)
 
     while (more) {
         more = program_sleep(p, TAKE_MS) && (p->pid || program_ms(p) < (double)run_ms);
-        recording_take(&recording, note_sample);
+        recording_take(&recording, false, note_sample);
     }
     end_record();
 }

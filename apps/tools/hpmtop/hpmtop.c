@@ -238,7 +238,7 @@ static bool record_interval(struct program *p)
 
     for (double left; runs && (left = until - program_ms(p)) > 0;) {
         runs = program_sleep(p, left < TAKE_MS ? (uint64_t)left + 1 : TAKE_MS);
-        recording_take(&recording, note_sample);
+        recording_take(&recording, false, note_sample);
     }
     return runs;
 }

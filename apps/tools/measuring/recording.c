@@ -10,7 +10,7 @@
 #include "apps/tools/measuring/places.h"
 #include "apps/libc/hpm.h"
 
-enum { BATCH = 256 };
+enum { BATCH = 256, SOME = 16 * BATCH };
 
 static int open_criteria(struct recording *r, const char *criteria,
                          const struct recording_wanted *wanted, uint32_t pid, char *why,
@@ -76,13 +76,14 @@ static bool hold_room(size_t count)
 
 /* All are taken before the first is noted: with frequent criteria noting a sample makes another,
  * and there would be no end. */
-void recording_take(const struct recording *r, void (*note)(const struct sys_sample *sample))
+void recording_take(const struct recording *r, bool all,
+                    void (*note)(const struct sys_sample *sample))
 {
     size_t count = 0;
     int n = BATCH;
 
     places_turn();
-    while (n == BATCH && hold_room(count)) {
+    while (n == BATCH && (all || count < SOME) && hold_room(count)) {
         n = samples_take(r->session, held.samples + count, BATCH);
         count += n > 0 ? (size_t)n : 0;
     }

@@ -51,8 +51,10 @@ struct recording_wanted {
  * cycles; says why and exits with 2 if there can be no samples. */
 void recording_open_or_exit(struct recording *r, const struct args_table *table,
                             const struct recording_wanted *wanted, uint32_t pid);
-/* Takes all present samples, as far as there is memory for them, and calls `note` for each. */
-void recording_take(const struct recording *r, void (*note)(const struct sys_sample *sample));
+/* Takes present samples, as far as there is memory for them, and calls `note` for each. `all`:
+ * until there are no more; else some thousands at most, which are noted while the program runs. */
+void recording_take(const struct recording *r, bool all,
+                    void (*note)(const struct sys_sample *sample));
 void recording_account(const struct recording *r, unsigned criterion,
                        struct sys_sample_account *out);
 /* What a table's line says beside the criterion's account. */
