@@ -221,7 +221,7 @@ static void record_program(struct program *p)
 
     while (more) {
         more = program_sleep(p, TAKE_MS) && (p->pid || program_ms(p) < (double)run_ms);
-        recording_take(&recording, false, note_sample);
+        recording_take(&recording, !more, note_sample);
     }
     end_record();
 }
