@@ -7,9 +7,9 @@
  * and is given what could be read; it reads no memory itself. The entry code of the kernel makes a
  * record of what it interrupted, so a walk goes from the kernel's stack to the program's.
  *
- * A program can have any values there: a walk has at most CHAIN_MAX addresses, on the program's
- * stack records lie at rising addresses, and what is not such a record cuts it short. No link of a
- * program leads to the kernel's memory.
+ * A program can have any values there. So a walk finds at most CHAIN_MAX addresses, and follows a
+ * link of the program only upwards and within the program's memory. A record without a valid link
+ * or return address ends the walk: the chain is cut.
  */
 #pragma once
 #include "kernel/lib/base.h"

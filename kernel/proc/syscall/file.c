@@ -523,8 +523,9 @@ int64_t sys_fdatasync(const struct call *c)
     return sync_file(c, true);
 }
 
-/* What was written is at the host; what was stored to mappings is brought there, in processes one
- * after the other, and of mappings that have ended. Errors are told by msync(2) and fsync(2). */
+/* Brings to the host what was stored to mappings, of one process after the other, and waits for
+ * that of mappings that have ended. What was written is there already. Errors are told by msync(2)
+ * and fsync(2). */
 int64_t sys_sync(const struct call *c)
 {
     uint32_t pid = 0;

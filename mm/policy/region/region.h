@@ -41,7 +41,7 @@ struct region {
     uint8_t tag;                  /* number of the region for policies, below REPLACE_REGIONS_MAX */
     uint8_t flags;                /* enum region_flag */
     uint8_t ahead;                /* pages that a sequential reading read together last */
-    uint8_t lead;                 /* pages that are to be read before it comes to them */
+    uint8_t lead;                 /* pages by which reading ahead is to be before the reader */
     uint8_t height;               /* of the tree below it */
     uint64_t faults, slow_faults; /* pages that came; those of them that were read */
     struct page_source source;
@@ -108,11 +108,12 @@ unsigned region_ahead(struct region *region, vaddr_t va, unsigned least, unsigne
 /* Notes that pages from va on up to `end` are being read, after region_ahead. */
 void region_read(struct region *region, vaddr_t va, vaddr_t end);
 #define REGION_LEAD_MAX 192 /* pages */
-/* The page at va, which is read together with others or was, is wanted; `late`: and has not come
- * yet. Returns the number of pages from ahead_next on that are to be read meanwhile, at most
- * `most`, so that a sequential reading need not wait for them: the next ones when it comes to the
- * last that were read together, and more of them each time it waits. 0: none yet. Notes that they
- * are being read. As Linux's page cache marks a page (mm/readahead.c), with a lead that grows. */
+/* Decides what to read before a sequential reader waits for it. Called when a thread wants the page
+ * at va, which was read ahead; `late`: it is still being read. Returns the number of pages to read
+ * from ahead_next on, at most `most`, and notes that they are being read; 0: none yet. The next
+ * pages are read when the reader comes to those that were read last, and earlier by `lead`, which
+ * grows each time the reader waits. As Linux's page cache marks a page (mm/readahead.c), but for
+ * the lead. */
 unsigned region_read_on(struct region *region, vaddr_t va, bool late, unsigned most);
 /* Notes that the page at va, inside region, is resident. */
 void region_touch(struct region *region, vaddr_t va);

@@ -34,8 +34,8 @@ struct lirs {
     uint32_t last;       /* the page used last, or LINK_END */
     uint64_t now;        /* uses */
     bool recent;         /* lirs-recent */
-    /* most prefetched pages, since the time `since`, and in as many uses as there are frames
-     * before */
+    /* the most prefetched pages at once: since the time `since`, and in the period before it, which
+     * had as many uses as there are frames */
     uint32_t most_unused, most_unused_before;
     uint64_t since;
 };
@@ -72,9 +72,9 @@ static uint32_t hir_frames(const struct lirs *s)
     return MAX((uint32_t)((uint64_t)frames * HIR_PERCENT / 100), least);
 }
 
-/* Llirs: prefetched pages take their frames from the LIR pages. As many are kept for them as were
- * needed lately: were fewer, LIR pages would go with each row that is read ahead, and the row's
- * pages take their places, in a loop as in LRU. */
+/* Llirs: prefetched pages take their frames from the LIR pages. As many frames as prefetched pages
+ * needed lately are kept for them. Else each row that is read ahead would drive out LIR pages, and
+ * its pages would become LIR in their place: in a loop LIRS would then miss as often as LRU. */
 static uint32_t lir_frames(const struct lirs *s)
 {
     uint32_t others = hir_frames(s) + MAX(s->most_unused, s->most_unused_before);
