@@ -13,10 +13,10 @@ fuzzed() { # WHAT
 	no_line panic "... and the kernel did not panic"
 }
 boot smp=2 timeout=200 "initrd=$initrd" -- proc.visible=own -- /callfuzz calls \
-	seed="${SEED:-1}" calls=15000 jobs=3 threads=5
+	seed="${SEED:-1}" calls=60000 jobs=3 threads=5
 fuzzed "calls on 2 CPUs"
 boot smp=4 timeout=200 "initrd=$initrd" -- net.instances=2 proc.visible=own -- /callfuzz calls \
-	seed="${SEED:-1}" calls=15000 jobs=3 threads=5 sockets=13
+	seed="${SEED:-1}" calls=60000 jobs=3 threads=5 sockets=13
 fuzzed "calls of sockets on 4 CPUs"
 boot smp=2 timeout=200 "initrd=$initrd" -- proc.visible=own -- /callfuzz frames \
 	seed="${SEED:-1}" frames=8000
