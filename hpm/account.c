@@ -291,8 +291,7 @@ void hpm_tick(void)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Brings the calling CPU up to date, so that its reading of itself includes the present stretch. */
-static void account_here(void)
+void account_here(void)
 {
     bool irq = arch_irq_save();
 
@@ -315,9 +314,7 @@ uint64_t hpm_idle_ticks(const struct hpm_cpu *hpm, uint64_t now)
     return ticks + (since && now > since ? now - since : 0);
 }
 
-/* As account_here, if `t` runs on this CPU. A thread on another CPU is as up to date as that CPU's
- * latest switch or tick. */
-static void account_if_running(const struct hpm_thread *t)
+void account_if_running(const struct hpm_thread *t)
 {
     bool irq = arch_irq_save();
 

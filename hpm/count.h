@@ -79,6 +79,9 @@ size_t hpm_session_bytes(void);
  * Thread context; one call of this or hpm_session_close at a time.
  */
 int hpm_session_open(const char *names, struct hpm_session **out, char *err, size_t err_size);
+/* As hpm_session_open, for programs that expect exact counts: as long as the events of all such
+ * sessions can be counted all the time, beside what is pinned already, they are. */
+int hpm_session_open_exact(const char *names, struct hpm_session **out, char *err, size_t err_size);
 void hpm_session_close(struct hpm_session *s);
 
 /* Writes the next name that can be counted to `out`, as event_list does. Returns 0; -ENOENT: there
@@ -130,6 +133,23 @@ void hpm_session_fit(struct hpm_session *s, struct hpm_sums *sums);
 /* Writes the value of name i, as found in `sums`, to `out`. `sums` may be a difference. */
 void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm_sums *sums,
                        struct hpm_value *out);
+
+/* What was counted of an event, as it is: of `length` cycles or instructions, since the session was
+ * opened, it had a counter for `seen`, and counted `counted` then. */
+struct hpm_raw {
+    uint64_t counted, seen, length;
+};
+/* Read name i of the session, an event, of a thread or of a CPU with all its accounts, without
+ * estimates; only grows. Up to date for the calling thread and the calling CPU; see hpm_update. Any
+ * context. */
+void hpm_session_raw_thread(const struct hpm_session *s, unsigned i, const struct hpm_thread *t,
+                            struct hpm_raw *out);
+void hpm_session_raw_cpu(const struct hpm_session *s, unsigned i, const struct cpu *cpu,
+                         struct hpm_raw *out);
+/* Returns 0 if the event of this text can be counted; -ENODEV: there is no PMU; -ENOENT: the PMU
+ * has no such event, or no counter for it. Any context. */
+int hpm_event_check(const char *text);
+
 void hpm_sums_copy(struct hpm_sums *to, const struct hpm_sums *from);
 /* Adds `part` to `sum`. Both were read under the same plan, unless one is empty. */
 void hpm_sums_add(struct hpm_sums *sum, const struct hpm_sums *part);

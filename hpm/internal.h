@@ -139,6 +139,12 @@ void counting_start(struct hpm_cpu *hpm, unsigned seed);
 void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan);
 /* account.c: ends the present stretch and begins one for `row`. */
 void account_row(struct hpm_cpu *hpm, enum stretch_end end, enum row row);
+/* account.c: brings the calling CPU up to date, so that its reading of itself includes the present
+ * stretch. */
+void account_here(void);
+/* account.c: as account_here, if `t` runs on this CPU. A thread on another CPU is as up to date as
+ * that CPU's latest switch or tick. */
+void account_if_running(const struct hpm_thread *t);
 /* account.c: ends the slice of the present group. */
 void account_slice(struct hpm_cpu *hpm);
 /* user.c: writes the current thread's page, and allows or forbids user mode to read counters. After

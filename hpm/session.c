@@ -121,7 +121,7 @@ static int want_events(struct hpm_session *s, const uint8_t *slots, char *err, s
 
     if (error)
         return error;
-    s->liked = slots ? hpm_session_counts(s) : by_mode(s);
+    s->liked = slots || s->exact ? hpm_session_counts(s) : by_mode(s);
     error = wanted_add(s, wish_of, &cause);
     return error ? explain_refusal(s, draft, &cause, wish_of, error, err, err_size) : 0;
 }
@@ -155,7 +155,8 @@ static void find_nests(struct hpm_session *s)
 }
 
 /* Makes a session of the names, which nothing counts. */
-static int make_session(const char *names, struct hpm_session **out, char *err, size_t err_size)
+static int make_session(const char *names, bool exact, struct hpm_session **out, char *err,
+                        size_t err_size)
 {
     paddr_t pa;
 
@@ -168,12 +169,13 @@ static int make_session(const char *names, struct hpm_session **out, char *err, 
                          event_vendors ? "no events of this processor's PMU are known by name"
                                        : EVENT_NO_VENDORS,
                          -ENODEV);
-    if (!wanted_slot(NULL))
+    if (!wanted_room(exact))
         return say_error(err, err_size, "too many sessions at a time", -ENOSPC);
     if (frame_alloc(session_order(), &pa))
         return say_error(err, err_size, "no memory", -ENOMEM);
     *out = phys_to_virt(pa);
     (*out)->nests = 0;
+    (*out)->exact = exact;
     event_request_init(&(*out)->request, &hpm_state.pmu.events);
     return event_request_read(&(*out)->request, names, err, err_size);
 }
@@ -184,11 +186,11 @@ static void free_session(struct hpm_session *s)
         frame_free(virt_to_phys(s), session_order());
 }
 
-int session_open(const char *names, const uint8_t *slots, struct hpm_session **out, char *err,
-                 size_t err_size)
+static int open_as(const char *names, const uint8_t *slots, bool exact, struct hpm_session **out,
+                   char *err, size_t err_size)
 {
     struct hpm_session *s = NULL;
-    int error = make_session(names, &s, err, err_size);
+    int error = make_session(names, exact, &s, err, err_size);
 
     /* Found before the events are wanted, for counting begins there. */
     if (!error) {
@@ -202,11 +204,17 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
     return error;
 }
 
+int session_open(const char *names, const uint8_t *slots, struct hpm_session **out, char *err,
+                 size_t err_size)
+{
+    return open_as(names, slots, false, out, err, err_size);
+}
+
 int hpm_groups_more(const char *names)
 {
     struct hpm_session *s = NULL;
     char why[1]; /* not used: the caller asks for the number only */
-    int more = make_session(names, &s, why, sizeof why);
+    int more = make_session(names, true, &s, why, sizeof why);
 
     if (!more)
         more = number_counts(s, wanted_draft(), NULL, why, sizeof why);
@@ -221,6 +229,11 @@ int hpm_groups_more(const char *names)
 int hpm_session_open(const char *names, struct hpm_session **out, char *err, size_t err_size)
 {
     return session_open(names, NULL, out, err, err_size);
+}
+
+int hpm_session_open_exact(const char *names, struct hpm_session **out, char *err, size_t err_size)
+{
+    return open_as(names, NULL, true, out, err, err_size);
 }
 
 int hpm_list(uint32_t *cursor, struct event_listed *out)

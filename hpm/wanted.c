@@ -23,7 +23,7 @@ static struct {
     struct plan_request request; /* of the present plan, without the sessions' sets */
     uint64_t figures;            /* counts that the scheduler acts on: pinned if possible */
     bool scaled;                 /* they are not, for sessions' pinned events need their counters */
-    struct hpm_session *session[SESSIONS_MAX];
+    struct hpm_session *session[SESSIONS_MAX + EXACT_SESSIONS_MAX];
     struct hpm_plan plan[2];
     bool made; /* the one that is not followed is that of the request that was tried last */
     struct plan_work work;
@@ -169,7 +169,7 @@ static void collect_terms(struct plan_request *r, const struct hpm_session *s, u
     r->tied = 0;
     if (s)
         add_sets(r, s, wish_of);
-    for (unsigned i = 0; i < SESSIONS_MAX; i++) {
+    for (unsigned i = 0; i < ARRAY_SIZE(wanted.session); i++) {
         const struct hpm_session *other = wanted.session[i];
         if (!other || other == s)
             continue;
@@ -213,10 +213,30 @@ static void pin_liked(struct plan_request *request, const struct hpm_session *s)
     struct group_cause cause;
     uint64_t pinned = request->pinned;
 
-    for (uint64_t left = s ? s->liked & ~pinned : 0; left; left &= left - 1)
+    for (uint64_t left = s && !s->exact ? s->liked & ~pinned : 0; left; left &= left - 1)
         if (!try_plan(request, pinned | (left & -left), &cause))
             pinned |= left & -left;
     request->pinned = pinned;
+}
+
+static uint64_t exact_of(const struct hpm_session *s)
+{
+    return s && s->exact ? s->liked : 0;
+}
+
+/* Pins what all sessions like that are to be exact, if all of it can be. */
+static void pin_exact(struct plan_request *request, const struct hpm_session *s)
+{
+    struct group_cause cause;
+    uint64_t pinned = request->pinned, exact = exact_of(s);
+
+    for (unsigned i = 0; i < ARRAY_SIZE(wanted.session); i++)
+        exact |= exact_of(wanted.session[i]);
+    if (!(exact & request->wanted & ~pinned) ||
+        !try_plan(request, pinned | (exact & request->wanted), &cause))
+        return;
+    request->pinned = pinned;
+    wanted.made = false;
 }
 
 static uint64_t pins_of(const struct hpm_session *s)
@@ -230,7 +250,7 @@ static int pin_counts(struct plan_request *request, const struct hpm_session *s,
 {
     uint64_t required = pins_of(s), figures = wanted.figures;
 
-    for (unsigned i = 0; i < SESSIONS_MAX; i++)
+    for (unsigned i = 0; i < ARRAY_SIZE(wanted.session); i++)
         required |= wanted.session[i] == s ? 0 : pins_of(wanted.session[i]);
     int err = try_plan(request, required | figures, cause);
     /* Only a session's pins outrank the figures. */
@@ -239,10 +259,11 @@ static int pin_counts(struct plan_request *request, const struct hpm_session *s,
         err = try_plan(request, required, cause);
     if (err)
         return err;
-    for (unsigned i = 0; i < SESSIONS_MAX; i++)
+    for (unsigned i = 0; i < ARRAY_SIZE(wanted.session); i++)
         if (wanted.session[i] != s)
             pin_liked(request, wanted.session[i]);
     pin_liked(request, s);
+    pin_exact(request, s);
     return 0;
 }
 
@@ -257,6 +278,24 @@ static void tell_scaled(bool scaled)
 }
 
 /* ---- Sessions' part -------------------------------------------------------------------------- */
+
+bool wanted_room(bool exact)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(wanted.session); i++)
+        n += wanted.session[i] && wanted.session[i]->exact == exact;
+    return n < (exact ? EXACT_SESSIONS_MAX : SESSIONS_MAX);
+}
+
+/* Returns the place of `s` among the sessions; of NULL: a free one. NULL: there is none. */
+static struct hpm_session **wanted_slot(const struct hpm_session *s)
+{
+    for (unsigned i = 0; i < ARRAY_SIZE(wanted.session); i++)
+        if (wanted.session[i] == s)
+            return &wanted.session[i];
+    return NULL;
+}
 
 static struct plan_request draft;
 
@@ -325,14 +364,6 @@ void wanted_remove(const struct hpm_session *s)
     wanted.request.wanted = draft.wanted;
     wanted.request.sampled = draft.sampled;
     wanted.request.pinned &= draft.wanted;
-}
-
-struct hpm_session **wanted_slot(const struct hpm_session *s)
-{
-    for (unsigned i = 0; i < SESSIONS_MAX; i++)
-        if (wanted.session[i] == s)
-            return &wanted.session[i];
-    return NULL;
 }
 
 uint32_t wanted_born(unsigned count)

@@ -7,12 +7,14 @@
 #include "hpm/events/request.h"
 #include "hpm/policy/plan.h"
 
-#define SESSIONS_MAX 16
+#define SESSIONS_MAX       16 /* those that hpm_session_open_exact has not opened */
+#define EXACT_SESSIONS_MAX 48
 
 struct hpm_session {
     struct event_request request;
-    uint8_t count[GROUP_EVENTS_MAX];      /* logical count of each event */
-    uint64_t liked;                       /* counts that are to be pinned if there is room */
+    uint8_t count[GROUP_EVENTS_MAX]; /* logical count of each event */
+    uint64_t liked;                  /* counts that are to be pinned if there is room */
+    bool exact; /* liked are all, together with those of all such sessions, or none of these */
     struct fit_set nest[EVENT_NESTS_MAX]; /* events that contain other ones */
     unsigned nests;
     struct fit_event fit[GROUP_EVENTS_MAX]; /* work space of hpm_session_fit */
@@ -29,8 +31,8 @@ static inline uint64_t session_numbers(const struct hpm_session *s, uint64_t eve
     return counts;
 }
 
-/* Returns the place of `s` among the sessions; of NULL: a free one. NULL: there is none. */
-struct hpm_session **wanted_slot(const struct hpm_session *s);
+/* Returns whether there may be one more session. */
+bool wanted_room(bool exact);
 /* Makes a draft of what is to be wanted, a copy of what is wanted now, to be changed before
  * wanted_add. Returns it. */
 struct plan_request *wanted_draft(void);

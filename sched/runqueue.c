@@ -108,6 +108,7 @@ void rq_assign_locked(struct runqueue *to, struct thread *t)
         return;
     ready_transfer(&runqueues[t->cpu].ready, &to->ready, &t->ready);
     t->migrations++;
+    to->cpu->arrivals++;
     t->cpu = cpu;
 }
 

@@ -129,6 +129,8 @@ static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *
     struct cpu *cpu = rq->cpu;
 
     next->state = THREAD_RUNNING;
+    prev->switches++;
+    cpu->switches++;
     next->ready_ns += next == cpu->idle ? 0 : now_ns - next->since_ns;
     next->since_ns = now_ns;
     next->slice_end_ns =

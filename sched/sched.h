@@ -111,6 +111,10 @@ struct thread {
     uint64_t slice_left_ns; /* [R] not running: rest of its slice */
     uint64_t slice_ns;      /* [R] full length of its slice */
     uint64_t migrations;    /* [R] number of moves to another CPU */
+    uint64_t switches;      /* [R] how often it gave way to another thread */
+    uint64_t faults;        /* [O] its page faults */
+    uint64_t major_faults;  /* [O] those of them that waited for a disk */
+    uint64_t slow_faults;   /* [O] mm: pages that it waited for a disk for */
     struct list timer;      /* [M] */
     unsigned timer_cpu;     /* [O] */
     uint64_t wake_ns;       /* [M] */
@@ -123,6 +127,7 @@ struct thread {
     vaddr_t robust_list;       /* proc [O]: user address of its list of robust futexes; 0: none */
     struct thread_asked asked; /* proc: lock of its process */
     struct thread_signals *signals; /* proc [-]: kernel/proc/signal.h; NULL: a kernel thread */
+    struct perf_node *perf;         /* proc: kernel/proc/perf.h; NULL: no perf event counts it */
     uint32_t refs;                  /* [A] */
 };
 

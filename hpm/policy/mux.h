@@ -128,6 +128,8 @@ int mux_plan_init(struct mux_plan *p, const struct mux_config *config,
                   const struct group_plan *groups);
 /* Counts `event`, one set apart or in no group, by the counter of the group. */
 void mux_plan_seat(struct mux_plan *p, unsigned group, unsigned counter, unsigned event);
+/* The same in each group, by the group's counter. */
+void mux_plan_seat_in_all(struct mux_plan *p, const uint8_t counter[GROUP_MAX], unsigned event);
 /* Counts event `alias`, which is in no group, wherever `event` is counted. */
 void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias);
 

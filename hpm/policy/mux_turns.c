@@ -100,18 +100,31 @@ int mux_plan_init(struct mux_plan *p, const struct mux_config *config,
 }
 
 /* An event in the order that is seen alike is followed by this one. */
-void mux_plan_seat(struct mux_plan *p, unsigned group, unsigned counter, unsigned event)
+static void put_behind_alike(struct mux_plan *p, unsigned event)
 {
     unsigned at = 0;
 
-    ASSERT(group < p->rounds.groups && !(p->events >> event & 1));
-    add_seat(p, group, counter, event);
     while (at < p->counted && !seen_alike(p, p->order[at], event))
         at++;
     if (at < p->counted)
         insert_behind(p, p->order[at], event);
     else
         p->order[p->counted++] = (uint8_t)event;
+}
+
+void mux_plan_seat(struct mux_plan *p, unsigned group, unsigned counter, unsigned event)
+{
+    ASSERT(group < p->rounds.groups && !(p->events >> event & 1));
+    add_seat(p, group, counter, event);
+    put_behind_alike(p, event);
+}
+
+void mux_plan_seat_in_all(struct mux_plan *p, const uint8_t counter[GROUP_MAX], unsigned event)
+{
+    ASSERT(!(p->events >> event & 1));
+    for (unsigned g = 0; g < p->rounds.groups; g++)
+        add_seat(p, g, counter[g], event);
+    put_behind_alike(p, event);
 }
 
 void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias)

@@ -213,21 +213,39 @@ static unsigned group_of(const struct plan_work *work, uint64_t set)
     panic("hpm: a set that no group counts");
 }
 
-/* Seats tied counts, each set in its group. */
+static void seat_once(struct hpm_plan *out, const struct plan_work *work, uint64_t set)
+{
+    const struct plan_packing *p = &work->packing;
+    unsigned g = group_of(work, set);
+
+    for (; set; set &= set - 1) {
+        unsigned i = first_of(set), first = p->first[p->event_of[i]];
+        mux_plan_seat(&out->mux, g, counter_of(&work->groups, g, first), i);
+    }
+}
+
+static void seat_in_all(struct hpm_plan *out, const struct plan_work *work, uint64_t set)
+{
+    const struct plan_packing *p = &work->packing;
+    uint8_t counter[GROUP_MAX];
+
+    for (; set; set &= set - 1) {
+        unsigned i = first_of(set), first = p->first[p->event_of[i]];
+        for (unsigned g = 0; g < work->groups.groups; g++)
+            counter[g] = (uint8_t)counter_of(&work->groups, g, first);
+        mux_plan_seat_in_all(&out->mux, counter, i);
+    }
+}
+
+/* Seats tied counts, each set in its group, or, where all of it is pinned, in all groups. */
 static void seat_tied(struct hpm_plan *out, const struct plan_request *r,
                       const struct plan_work *work)
 {
-    const struct plan_packing *p = &work->packing;
-
-    for (unsigned s = 0; s < r->sets; s++) {
-        if (!(r->tied >> s & 1))
-            continue;
-        unsigned g = group_of(work, r->set[s]);
-        for (uint64_t left = r->set[s]; left; left &= left - 1) {
-            unsigned i = first_of(left), first = p->first[p->event_of[i]];
-            mux_plan_seat(&out->mux, g, counter_of(&work->groups, g, first), i);
-        }
-    }
+    for (unsigned s = 0; s < r->sets; s++)
+        if (r->tied >> s & 1 && !(r->set[s] & ~r->pinned))
+            seat_in_all(out, work, r->set[s]);
+        else if (r->tied >> s & 1)
+            seat_once(out, work, r->set[s]);
 }
 
 static void seat_aliases(struct hpm_plan *out, const struct plan_request *r,

@@ -43,7 +43,7 @@ struct plan_request {
     unsigned sets;
     uint64_t set[GROUP_SETS_MAX]; /* logical counts that must be counted at the same time */
     /* Bit s: set s is tied: its counts, which are of no other tied set, are counted in exactly the
-     * same slices, those of one group. */
+     * same slices: those of one group, or, if all of them are pinned, all. */
     uint32_t tied;
 };
 

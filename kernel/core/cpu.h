@@ -30,6 +30,9 @@ struct cpu {
     uint64_t hwid; /* APIC id, MPIDR affinity */
     struct cpu_place place;
     void *boot_stack_top;
+    /* Since boot: switches from one thread to another; threads that came from another CPU; page
+     * faults of processes, and those that waited for a disk. */
+    uint64_t switches, arrivals, faults, major_faults;
 } ALIGNED(CACHE_LINE);
 
 extern struct cpu cpus[CPU_MAX];

@@ -184,6 +184,11 @@ static int make_entry(const struct pseudo *fs, const char *folder, size_t folder
     return 0;
 }
 
+static bool is_there(const struct pseudo *fs, const struct pseudo_row *row)
+{
+    return !(row->mode & PSEUDO_MAYBE) || fs->maybe();
+}
+
 /* Finds what the path of `e` is. */
 static bool identify(struct entry *e)
 {
@@ -194,11 +199,11 @@ static bool identify(struct entry *e)
     for (const struct pseudo_row *row = e->fs->rows; row->pattern; row++) {
         enum match m =
             match_path(e->fs, row->pattern, e->path, e->length, e->n, &count, &rest, &first);
-        if (m == MATCH_NOT)
+        if (m == MATCH_NOT || !is_there(e->fs, row))
             continue;
         bool folder = m == MATCH_FOLDER || (row->mode & S_IFMT) == S_IFDIR;
         e->row = folder ? NULL : row;
-        e->v.mode = folder ? S_IFDIR | 0555 : row->mode;
+        e->v.mode = folder ? S_IFDIR | 0555 : row->mode & ~PSEUDO_MAYBE;
         return true;
     }
     return false;
@@ -278,7 +283,7 @@ static bool is_repeated(const struct entry *folder, const struct pseudo_row *row
     for (const struct pseudo_row *r = folder->fs->rows; r < row; r++)
         if (match_path(folder->fs, r->pattern, folder->path, folder->length, numbers, &count, &rest,
                        &first) == MATCH_FOLDER &&
-            component_length(rest) == n && !memcmp(rest, name, n))
+            component_length(rest) == n && !memcmp(rest, name, n) && is_there(folder->fs, r))
             return true;
     return false;
 }
@@ -305,7 +310,8 @@ static bool list_row(const struct entry *folder, const struct pseudo_row *row, u
     unsigned count;
 
     if (match_path(folder->fs, row->pattern, folder->path, folder->length, numbers, &count, &rest,
-                   &first) != MATCH_FOLDER)
+                   &first) != MATCH_FOLDER ||
+        !is_there(folder->fs, row))
         return true;
     size_t n = component_length(rest), at = 0;
     if (is_repeated(folder, row, rest, n))

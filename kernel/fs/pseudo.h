@@ -17,6 +17,8 @@ struct pseudo_text {
 void pseudo_print(struct pseudo_text *t, const char *fmt, ...) PRINTF(2, 3);
 void pseudo_put(struct pseudo_text *t, const void *from, size_t n);
 
+#define PSEUDO_MAYBE (1u << 16) /* in a mode: not every machine has it */
+
 struct pseudo_row {
     const char *pattern;
     uint32_t mode; /* S_IFREG or S_IFLNK, and permissions; S_IFDIR: a folder that may be empty */
@@ -44,6 +46,7 @@ struct pseudo {
     struct mount mount;                      /* type and magic are given */
     const struct pseudo_row *rows;           /* up to one without a pattern */
     const struct pseudo_variable *variables; /* up to letter 0 */
+    bool (*maybe)(void);                     /* whether there are the rows with PSEUDO_MAYBE */
 };
 
 /* Makes the root. Thread context. Returns 0 or -ENOMEM. */

@@ -1,11 +1,13 @@
 /* /sys: what programs read of it to learn where CPUs, caches and memory are. */
 #include "kernel/fs/sys.h"
+#include "hpm/count.h"
 #include "kernel/arch/arch.h"
 #include "kernel/core/cpu.h"
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/firmware/numa.h"
 #include "kernel/fs/pseudo.h"
 #include "kernel/mem/mem.h"
+#include "linux_abi.h"
 #include "sched/sched.h"
 #include <linux/magic.h>
 
@@ -363,10 +365,17 @@ static void print_node_link(struct pseudo_text *t, const uint32_t *n)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
+static bool has_pmu(void)
+{
+    return hpm_caps()->present;
+}
+
 #define CPU      "devices/system/cpu/"
 #define TOPOLOGY CPU "cpu%c/topology/"
 #define CACHE    CPU "cpu%c/cache/index%i/"
 #define NODE     "devices/system/node/"
+#define PMUS     "bus/event_source/devices/"
+#define PMU      "devices/" PERF_PMU_NAME "/"
 #define R        (S_IFREG | 0444)
 
 static const struct pseudo_row rows[] = {
@@ -407,6 +416,18 @@ static const struct pseudo_row rows[] = {
     {NODE "node%n/meminfo", R, print_node_memory, NULL, {NULL}},
     {NODE "node%n/distance", R, print_distances, NULL, {NULL}},
     {NODE "node%n/cpu%d", S_IFLNK | 0777, print_cpu_link, NULL, {NULL}},
+    {"devices/software/type", R, NULL, "1\n", {NULL}},
+    {PMUS "software", S_IFLNK | 0777, NULL, "../../../devices/software", {NULL}},
+    {PMU "type", R | PSEUDO_MAYBE, NULL, TEXT_OF(PERF_PMU_TYPE) "\n", {NULL}},
+    {PMU "cpus", R | PSEUDO_MAYBE, print_cpus, NULL, {NULL}},
+    {PMU "rdpmc", R | PSEUDO_MAYBE, NULL, "0\n", {NULL}},
+    {PMU "caps/max_precise", R | PSEUDO_MAYBE, NULL, "0\n", {NULL}},
+    {PMU "format/event", R | PSEUDO_MAYBE, NULL, PERF_PMU_CODE "\n", {NULL}},
+    {PMUS PERF_PMU_NAME,
+     S_IFLNK | 0777 | PSEUDO_MAYBE,
+     NULL,
+     "../../../devices/" PERF_PMU_NAME,
+     {NULL}},
     {"kernel/mm/transparent_hugepage/enabled", R, NULL, "always madvise [never]\n", {NULL}},
     {"kernel/mm/transparent_hugepage/hpage_pmd_size", R, NULL, "2097152\n", {NULL}},
     {0},
@@ -421,4 +442,5 @@ struct pseudo sys_fs = {
     .mount = {.type = "sysfs", .magic = SYSFS_MAGIC, .read_only = true},
     .rows = rows,
     .variables = variables,
+    .maybe = has_pmu,
 };

@@ -9,6 +9,7 @@
 #include "kernel/proc/exec.h"
 #include "kernel/proc/futex.h"
 #include "kernel/proc/internal.h"
+#include "kernel/proc/perf.h"
 
 /* Ends all threads of the caller's process but the caller. Returns 0, or -EINTR: the process ends,
  * or another thread does the same. */
@@ -108,6 +109,7 @@ int process_exec(const struct exec_request *what, struct arch_frame *frame)
         return err == -EDQUOT ? -ENOMEM : err;
     }
     enter_program(p, self, &program);
+    perf_exec(self);
     arch_user_restart(frame, program.entry, program.sp);
     return 0;
 }

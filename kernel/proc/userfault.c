@@ -2,6 +2,7 @@
  * Faults of programs: a readable message, and the end of the process. When memory is exhausted, the
  * process that holds most of it is ended, and other threads that need a page wait for its memory.
  */
+#include "kernel/core/cpu.h"
 #include "kernel/proc/internal.h"
 #include "kernel/core/printf.h"
 #include "mm/pool/swap.h"
@@ -126,13 +127,24 @@ static int fault_in(struct process *p, vaddr_t va, enum fault_access access)
     }
 }
 
+/* Counts a fault of the thread, also for the CPU that it is on by now. */
+static void count_fault(struct thread *t, bool major)
+{
+    t->faults++;
+    t->major_faults += major;
+    __atomic_fetch_add(&this_cpu()->faults, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&this_cpu()->major_faults, major, __ATOMIC_RELAXED);
+}
+
 int process_page_fault(vaddr_t va, enum fault_access access, bool from_user)
 {
     struct thread *t = thread_current();
 
     if (!t->process)
         return -EFAULT;
+    uint64_t slow = t->slow_faults;
     int err = fault_in(t->process, va, access);
+    count_fault(t, t->slow_faults != slow);
     if (err && from_user)
         t->signals->fault_error = err;
     return err;

@@ -5,6 +5,7 @@
 #include "kernel/proc/futex.h"
 #include "kernel/proc/asked.h"
 #include "kernel/proc/internal.h"
+#include "kernel/proc/perf.h"
 #include "hpm/count.h"
 
 static uint32_t threads_alive; /* atomic; of all processes */
@@ -175,7 +176,7 @@ int uthread_create(struct process *p, struct uthread_start *start, const struct 
     process_get(p);
     family_join(p->family);
     int tid = (int)t->tid;
-    err = store_tids(start, t->tid);
+    err = store_tids(start, t->tid) ?: perf_inherit(like ? like : thread_current(), t);
     start->cancelled = err;
     bool irq = spin_lock(&p->lock);
     enlist_locked(p, t);
@@ -236,6 +237,7 @@ void uthread_exit(void)
     list_push_back(&p->leaving, &self->siblings);
     signals_pass_on_locked(p);
     spin_unlock(&p->lock, irq);
+    perf_leave(self); /* not found as a thread any more: no event begins to count it */
     if (release_slot(p))
         process_reap(p);
     thread_exit();

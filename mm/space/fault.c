@@ -729,6 +729,7 @@ int space_fault(struct space *s, vaddr_t va, enum fault_access access)
     int err = bring_page(&b);
     if (b.trim)
         track_soft_trim(s);
+    thread_current()->slow_faults += b.slow_ns != 0;
     return err;
 }
 

@@ -4,3 +4,9 @@
 /* Arguments of clone(2), whose order differs (clone(2), "C library/kernel differences"). */
 #define ARCH_CLONE_CHILD_TID 4
 #define ARCH_CLONE_TLS       3
+
+/* Events of the processor's PMU, as /sys and perf_event_open(2) know them: its name, its type,
+ * and the bits of an event's code. */
+#define PERF_PMU_NAME "armv8_pmuv3_0"
+#define PERF_PMU_TYPE 8 /* the first behind Linux's own */
+#define PERF_PMU_CODE "config:0-15"

@@ -6,6 +6,7 @@
 #include "kernel/lib/release.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/machine_name.h"
+#include "kernel/proc/perf.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
 #include <linux/limits.h>
@@ -284,6 +285,10 @@ int64_t sys_prctl(const struct call *c)
         return c->a[1] || !rest_zero ? -EINVAL : p->no_new_privs;
     case PR_GET_TIMERSLACK:
         return TIMER_SLACK_NS;
+    case PR_TASK_PERF_EVENTS_DISABLE:
+    case PR_TASK_PERF_EVENTS_ENABLE:
+        perf_enable_own(c->t, c->a[0] == PR_TASK_PERF_EVENTS_ENABLE);
+        return 0;
     default:
         return -EINVAL;
     }

@@ -158,14 +158,16 @@ static void check_group(const struct plan_request *r, unsigned group)
         check_counter(r, group, i);
 }
 
-/* A tied set is all of what its counts have: one group, and the same slices. */
+/* A tied set is all of what its counts have: one group, and the same slices. Of a pinned one these
+ * are all. */
 static void check_set(const struct plan_request *r, unsigned s)
 {
     assert_true(groups_with(r->set[s]) >= 1);
     if (!(r->tied >> s & 1))
         return;
+    unsigned groups = r->set[s] & ~r->pinned ? 1 : plan.mux.rounds.groups;
     for (uint64_t left = r->set[s]; left; left &= left - 1)
-        assert_int_equal(groups_with(left & -left), 1);
+        assert_int_equal(groups_with(left & -left), groups);
 }
 
 /* A count has its weight's part of the slices at least, beside one that weighs the least; pinned
@@ -618,8 +620,10 @@ static void draw_request(struct plan_request *r, uint64_t *seed)
     r->pinned = draw_some(UINT64_MAX, 1, seed);
     for (unsigned s = (unsigned)(test_random(seed) % 4); s; s--) {
         r->set[r->sets] = draw_some(r->wanted, 4, seed);
-        bool apart = !(r->set[r->sets] & (tied | r->pinned));
+        bool all = !(r->set[r->sets] & ~r->pinned) || test_random(seed) % 8 == 0;
+        bool apart = !(r->set[r->sets] & (tied | (all ? 0 : r->pinned)));
         if (r->set[r->sets] && apart && test_random(seed) % 2) {
+            r->pinned |= all ? r->set[r->sets] : 0;
             tied |= r->set[r->sets];
             r->tied |= 1u << r->sets;
         }

@@ -1,0 +1,165 @@
+/* Files of perf events: read(2), ioctl(2), poll(2), close(2). */
+#include "kernel/core/printf.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/perf_internal.h"
+#include <linux/poll.h>
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static void show(struct perf_event *e, struct perf_shown *out)
+{
+    perf_read_event(e, &out->count);
+    out->id = e->id;
+    out->lost = 0;
+}
+
+/* Reads the event, or all of its group. `shown` has room for that. */
+static size_t show_all(struct perf_event *e, struct perf_shown *shown)
+{
+    size_t n = 0;
+
+    if (!(e->attr.read_format & PERF_FORMAT_GROUP)) {
+        show(e, shown);
+        return 1;
+    }
+    show(e->leader, &shown[n++]);
+    list_for_each (it, &e->leader->members)
+        show(container_of(it, struct perf_event, in_members), &shown[n++]);
+    return n;
+}
+
+static size_t shown_count(const struct perf_event *e)
+{
+    return e->attr.read_format & PERF_FORMAT_GROUP ? 1 + e->leader->member_count : 1;
+}
+
+/* Gate entered. */
+static int64_t read_entered(struct perf_event *e, void *to, size_t room)
+{
+    size_t n = shown_count(e), bytes = perf_read_words(e->attr.read_format, n) * sizeof(uint64_t);
+
+    if (e->leader->failed)
+        return 0;
+    if (room < bytes)
+        return -ENOSPC;
+    struct perf_shown *shown = kmalloc(n * sizeof(*shown));
+    if (!shown)
+        return -ENOMEM;
+    perf_update(e->leader);
+    perf_read_put(e->attr.read_format, shown, show_all(e, shown), to);
+    kfree(shown);
+    return (int64_t)bytes;
+}
+
+static int64_t read_perf(struct vnode *v, UNUSED void *state, UNUSED unsigned flags,
+                         UNUSED uint64_t at, void *to, size_t n)
+{
+    gate_enter(&sessions_gate);
+    int64_t read = read_entered(perf_of(v), to, n);
+    gate_leave(&sessions_gate);
+    return read;
+}
+
+/* ---- ioctl ----------------------------------------------------------------------------------- */
+
+static void enable(struct perf_event *e, bool on)
+{
+    bool irq = spin_lock(&perf_lock);
+
+    e->waits_exec = false;
+    spin_unlock(&perf_lock, irq);
+    e->on = on;
+    if (e->leader == e && on && e->failed)
+        perf_unseat(e);
+}
+
+static void reset(struct perf_event *e, UNUSED bool on)
+{
+    bool irq = spin_lock(&perf_lock);
+
+    perf_count_reset(&e->sum);
+    spin_unlock(&perf_lock, irq);
+}
+
+static void change_all(struct perf_event *e, bool group, void (*change)(struct perf_event *, bool),
+                       bool on)
+{
+    gate_enter(&sessions_gate);
+    struct perf_event *leader = e->leader;
+    perf_pause(leader);
+    change(group ? leader : e, on);
+    if (group)
+        list_for_each (it, &leader->members)
+            change(container_of(it, struct perf_event, in_members), on);
+    perf_resume(leader);
+    gate_leave(&sessions_gate);
+}
+
+/* Of events that do not sample: a period has no meaning. */
+static int64_t set_period(uint64_t from)
+{
+    uint64_t period;
+
+    return arch_copy_from_user(&period, from, sizeof(period)) ? -EFAULT : -EINVAL;
+}
+
+static int64_t ioctl_perf(struct vnode *v, UNUSED void *state, uint32_t request, uint64_t arg)
+{
+    struct perf_event *e = perf_of(v);
+    bool group = arg & PERF_IOC_FLAG_GROUP;
+
+    switch (request) {
+    case PERF_EVENT_IOC_ENABLE:
+        change_all(e, group, enable, true);
+        return 0;
+    case PERF_EVENT_IOC_DISABLE:
+        change_all(e, group, enable, false);
+        return 0;
+    case PERF_EVENT_IOC_RESET:
+        change_all(e, group, reset, false);
+        return 0;
+    case PERF_EVENT_IOC_ID:
+        return arch_copy_to_user(arg, &e->id, sizeof(e->id)) ? -EFAULT : 0;
+    case PERF_EVENT_IOC_PERIOD:
+        return set_period(arg);
+    case PERF_EVENT_IOC_REFRESH:
+    case PERF_EVENT_IOC_PAUSE_OUTPUT:
+    case PERF_EVENT_IOC_SET_OUTPUT:
+    case PERF_EVENT_IOC_SET_FILTER:
+    case PERF_EVENT_IOC_SET_BPF:
+    case PERF_EVENT_IOC_QUERY_BPF:
+        return -EINVAL;
+    case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
+        return -EOPNOTSUPP;
+    default:
+        return -ENOTTY;
+    }
+}
+
+/* ---- The rest -------------------------------------------------------------------------------- */
+
+/* Without a buffer of samples there is nothing to wait for, as on Linux. */
+static unsigned poll_perf(UNUSED struct vnode *v, UNUSED void *state)
+{
+    return POLLHUP;
+}
+
+static size_t name_perf(UNUSED struct vnode *v, char *to, size_t room)
+{
+    return MIN(ksnprintf(to, room, "anon_inode:[perf_event]"), room);
+}
+
+static void release_perf(struct vnode *v)
+{
+    struct perf_event *e = perf_of(v);
+
+    perf_forget(e);
+    perf_detach(e);
+    kfree(e);
+}
+
+const struct vnode_ops perf_ops = {
+    VNODE_OPS_NOWHERE,    .name = name_perf,       .stat = vnode_stat,      .open = vnode_open,
+    .close = vnode_close, .read = read_perf,       .write = vnode_no_write, .poll = poll_perf,
+    .ioctl = ioctl_perf,  .release = release_perf,
+};

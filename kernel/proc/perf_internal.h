@@ -1,0 +1,99 @@
+/*
+ * The inside of perf events.
+ *
+ * Locking: [G] = sessions_gate, [L] = perf_lock, [-] = fixed after creation. What [L] guards is
+ * written under the gate, too, but for nodes that come and go with threads.
+ */
+#pragma once
+#include "hpm/count.h"
+#include "hpm/linux/attr.h"
+#include "hpm/linux/count.h"
+#include "hpm/linux/events.h"
+#include "kernel/lib/list.h"
+#include "kernel/proc/internal.h"
+#include "kernel/proc/perf.h"
+#include "kernel/proc/session.h"
+
+#define PERF_MEMBERS_MAX 63     /* of a group, beside its leader */
+#define PERF_NODES_MAX   262144 /* of all events */
+
+/* A session that counts one event or one group, for all that ask for the same. */
+struct perf_unit {
+    struct list link; /* [G] */
+    unsigned refs;    /* [G] */
+    struct hpm_session *hpm;
+    char text[]; /* as hpm_session_open() has it */
+};
+
+/* What an event counts: a thread or a CPU. */
+struct perf_node {
+    struct list in_event;                /* [L] */
+    struct perf_node *next, **in_thread; /* [L] of the thread's events */
+    struct perf_event *event;            /* [-] */
+    struct thread *thread;               /* [-] NULL: a CPU */
+    bool counts;                         /* [L] since `begin` */
+    struct perf_count begin;             /* [L] */
+};
+
+struct perf_event {
+    struct vnode v;
+    struct perf_event_attr attr; /* [-] */
+    struct perf_scope scope;     /* [-] as it was opened */
+    struct perf_found found;     /* [-] */
+    char name[PERF_NAME_MAX];    /* [-] of what a session counts; empty: none does */
+    uint64_t id;                 /* [-] */
+    uint32_t owner;              /* [-] tid of the thread that has opened it */
+    struct list all;             /* [G] */
+    struct perf_event *leader;   /* [G] of its group; itself, mostly */
+    struct list members;         /* [G] of a leader: the others of its group */
+    struct list in_members;      /* [G] */
+    unsigned member_count;       /* [G] */
+    bool on;                     /* [G] it was enabled */
+    bool waits_exec;             /* [L] it is enabled when its thread runs another program */
+    bool begins;                 /* [G] perf_exec() enables it */
+    bool failed;                 /* [G] it is pinned, and cannot be counted all the time */
+    struct perf_unit *unit;      /* [L] what counts it; NULL: nothing yet, or needs none */
+    unsigned wish;               /* [L] its number in that */
+    struct list nodes;           /* [L] */
+    bool had_threads;            /* [L] */
+    struct perf_count sum;       /* [L] of the past */
+};
+
+extern struct spinlock perf_lock;
+
+/* perf_count.c. Gate entered. */
+/* Stops counting all of a leader's group, and begins again as far as it is enabled. */
+void perf_pause(struct perf_event *leader);
+void perf_resume(struct perf_event *leader); /* the two that follow */
+/* Has a session count a paused group, if it is enabled: may take ms. */
+void perf_seat(struct perf_event *leader);
+void perf_begin(struct perf_event *leader);
+/* Gives up what counts a group, which is paused: its members have changed. */
+void perf_unseat(struct perf_event *leader);
+/* Returns whether a group with one more member could be counted at the same time. */
+bool perf_fits(const struct perf_event *leader, const struct perf_event *more);
+/* Reads an event, which counts on. */
+void perf_read_event(struct perf_event *e, struct perf_count *out);
+/* Makes other CPUs account for what they run, so that the group's readings are up to date. */
+void perf_update(const struct perf_event *leader);
+/* perf_lock held: begins and stops counting a node. */
+void perf_begin_locked(struct perf_node *n);
+void perf_end_locked(struct perf_node *n);
+
+/* perf_task.c */
+/* Makes the event count a thread, whose process's lock is held, or, NULL, its scope's CPU. Returns
+ * 0 or -ENOMEM. */
+int perf_attach(struct perf_event *e, struct thread *t);
+/* Frees its nodes, for it goes. */
+void perf_detach(struct perf_event *e);
+
+/* perf_file.c */
+extern const struct vnode_ops perf_ops;
+static inline struct perf_event *perf_of(const struct vnode *v)
+{
+    return container_of(v, struct perf_event, v);
+}
+/* perf.c: all events. [G] */
+extern struct list perf_events;
+/* perf.c: takes an event that goes out of its group and of the list. */
+void perf_forget(struct perf_event *e);
