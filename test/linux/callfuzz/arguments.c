@@ -143,9 +143,12 @@ uint64_t flags(struct maker *m)
 static uint64_t request(struct maker *m)
 {
     static const uint64_t requests[] = {
-        0x5401, 0x5402, 0x5403, 0x5404, 0x5405,     0x5406,     0x5408,     0x5409,    0x540a,
-        0x540b, 0x540e, 0x5410, 0x5411, 0x5413,     0x5414,     0x541b,     0x5421,    0x5422,
-        0x5429, 0x5441, 0x5450, 0x5451, 0x80045430, 0x40045431, 0x80045439, 0x40045436};
+        0x5401, 0x5402, 0x5403, 0x5404, 0x5405, 0x5406, 0x5408, 0x5409, 0x540a, 0x540b, 0x540e,
+        0x5410, 0x5411, 0x5413, 0x5414, 0x541b, 0x5421, 0x5422, 0x5429, 0x5441, 0x5450, 0x5451,
+        0x80045430, 0x40045431, 0x80045439, 0x40045436,
+        /* of perf events */
+        0x2400, 0x2401, 0x2402, 0x2403, 0x40082404, 0x2405, 0x40082406, 0x80082407, 0x40042408,
+        0x40042409, 0xc008240a, 0x4008240b};
     struct random *r = &m->random;
 
     return random_one_in(r, 8) ? flags(m) : PICK(r, requests);
@@ -269,6 +272,12 @@ static uint64_t make_argument(struct maker *m, char kind, unsigned i)
         uint64_t k = random_one_in(r, 3) ? number(m) : random_one_in(r, 2) ? 0 : (uint64_t)m->pid;
         return (int)k == -1 ? 0 : k; /* -1 is all processes, who supervises included */
     }
+    case 'U':
+        return random_one_in(r, 4) ? random_below(r, 5) : (uint64_t)-1;
+    case 'X':
+        return random_one_in(r, 3) ? descriptor(m) : (uint64_t)-1;
+    case 'Z':
+        return random_one_in(r, 4) ? flags(m) : 0;
     case 'c':
         return random_one_in(r, 8) ? flags(m) : random_below(r, 12);
     case 'x':

@@ -3,7 +3,7 @@
 #include "test/linux/callfuzz/callfuzz.h"
 
 #define PICK(r, list) ((list)[random_below(r, sizeof(list) / sizeof((list)[0]))])
-#define STRUCTURES    "pSATveKCw" /* the kinds that point to one */
+#define STRUCTURES    "pSATveKCwQ" /* the kinds that point to one */
 #define SOCKET_KINDS  "hDYRNBzGJjyHVEWr"
 
 extern struct row rows[512]; /* linux_rows, complete */

@@ -9,7 +9,8 @@
  *   a address of pages   L their length   P protection   M flags of mmap   F flags   i small number
  *   m mode   s signal   S set of signals   8 its bytes   A action   T time   t thread   k process
  *   v parts   n number   c clock   x futex word   q futex operation   e what poll takes   w a word
- *   K stack   C clone3's   O flags of open   g flags of clone   * anything
+ *   K stack   C clone3's   Q event of perf's   U CPU   X leader of its group   Z its flags
+ *   O flags of open   g flags of clone   * anything
  */
 /* What is added at the end leaves seeds as they are. */
 static const struct row kinds[] = {
@@ -243,6 +244,7 @@ static const struct row kinds[] = {
     {0, "msgsnd", "ibli"},
     {0, "msgrcv", "ibloi"},
     {0, "msgctl", "iib"},
+    {0, "perf_event_open", "QkUXZ"},
 };
 
 /* Vigil's own calls; those that are not here get anything. */

@@ -3,6 +3,7 @@
 #include "test/linux/callfuzz/arguments.h"
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -202,6 +203,28 @@ static uint64_t place_words(struct maker *m, unsigned i)
     return random_one_in(&m->random, 3) ? number(m) : place(m, i, words, sizeof words);
 }
 
+/* What perf_event_open takes. */
+static uint64_t place_event(struct maker *m, unsigned i)
+{
+    struct random *r = &m->random;
+    struct perf_event_attr a = {.size = sizeof a, .type = (uint32_t)random_below(r, 6)};
+
+    a.config = random_one_in(r, 8) ? flags(m) : random_below(r, 12);
+    if (a.type == PERF_TYPE_HW_CACHE)
+        a.config = random_below(r, 8) | random_below(r, 3) << 8 | random_below(r, 2) << 16;
+    a.read_format = random_one_in(r, 8) ? flags(m) : random_below(r, 32);
+    a.disabled = random_one_in(r, 4);
+    a.inherit = random_one_in(r, 2);
+    a.pinned = random_one_in(r, 6);
+    a.exclude_kernel = random_one_in(r, 2);
+    a.enable_on_exec = random_one_in(r, 8);
+    if (random_one_in(r, 4))
+        a.size = (uint32_t)number(m);
+    if (random_one_in(r, 4))
+        ((uint8_t *)&a)[random_below(r, sizeof a)] = (uint8_t)random_next(r);
+    return place(m, i, &a, sizeof a);
+}
+
 uint64_t make_structure(struct maker *m, char kind, unsigned i)
 {
     switch (kind) {
@@ -221,6 +244,8 @@ uint64_t make_structure(struct maker *m, char kind, unsigned i)
         return place_stack(m, i);
     case 'C':
         return place_clone(m, i);
+    case 'Q':
+        return place_event(m, i);
     default:
         return place_words(m, i);
     }

@@ -134,6 +134,7 @@ static const struct {
     {"mknodat", LEFT_OUT},
     {"link", LEFT_OUT},
     {"linkat", LEFT_OUT},
+    {"perf_event_open", LEFT_OUT},
     {"pidfd_open", LEFT_OUT},
     {"pidfd_send_signal", LEFT_OUT},
     {"shmget", LEFT_OUT},

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Debian's perf, unmodified, in Vigil on the simulated machine: what perf stat prints of a program
+# whose instructions are known, and of events that take turns.
+. "${0%/*}/../qemu/lib.sh"
+
+compiler=$arch-linux-gnu-gcc
+command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
+# A program of LOOPS times 2 instructions, and a few around them; then it ends.
+cat >"$work/known.c" <<'END'
+#include <sys/syscall.h>
+void _start(void)
+{
+	long loops = LOOPS;
+#ifdef __x86_64__
+	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(loops));
+	__asm__ volatile("syscall" : : "a"(SYS_exit_group), "D"(0));
+#else
+	__asm__ volatile("1: subs %0, %0, #1; b.ne 1b" : "+r"(loops) : : "cc");
+	register long x8 __asm__("x8") = SYS_exit_group, x0 __asm__("x0") = 0;
+	__asm__ volatile("svc #0" : : "r"(x8), "r"(x0));
+#endif
+	__builtin_unreachable();
+}
+END
+for loops in 100000 400000; do
+	"$compiler" -O1 -static -nostdlib -DLOOPS=$loops -o "$work/known$loops" "$work/known.c"
+done
+
+stat() { # ARGS OF perf stat ...: its lines, "VALUE;;EVENT;RUN-TIME;PERCENT", into $work/stat
+	status=0
+	booted=" ./vigil run -- perf stat -x; $*"
+	./vigil run --arch "$arch" --smp 2 --kernel-args hpm.slice_cycles=20000 --deb linux-perf \
+		--file "$work/known100000" --file "$work/known400000" -- \
+		perf stat -x ';' "$@" </dev/null >"$console" 2>"$work/stat" || status=$?
+	status_is 0 "perf stat $*"
+}
+value() { awk -F';' -v e="$1" '$3 == e { print $1 }' "$work/stat"; }
+percent() { awk -F';' -v e="$1" '$3 == e { print $5 }' "$work/stat"; }
+
+stat -e instructions:u,cycles,task-clock,page-faults "$work/known100000"
+few=$(value instructions:u) few_percent=$(percent instructions:u)
+within "$(percent cycles)" 100.00 100.00 "cycles are counted all the time"
+within "$(percent page-faults)" 100.00 100.00 "... and page faults"
+within "$(value page-faults)" 1 20 "the program has few pages"
+# Pinned, they are exact.
+stat -e instructions:uD "$work/known100000"
+few=$(value instructions:uD)
+within "$(percent instructions:uD)" 100.00 100.00 "pinned events are counted all the time"
+stat -e instructions:uD "$work/known400000"
+within $(($(value instructions:uD) - few)) 600000 600000 \
+	"300,000 loops more are 600,000 instructions more ($few)"
+# A group is counted at the same time.
+stat -e '{cycles,instructions}' "$work/known400000"
+within "$(value instructions)" 800000 3000000 "a group's instructions"
+# More than fit: each says how much of the time it was seen.
+stat -d -e branches,branch-misses "$work/known400000"
+r=0
+awk -F';' '$1 ~ /^[0-9]/ && ($5 < 0 || $5 > 100) { bad = 1 } $1 ~ /^[0-9]/ && $5 < 100 { some = 1 }
+	END { exit bad || !some }' "$work/stat" || r=1
+result $r "events take turns, and perf has the part of the time"
+done_testing
