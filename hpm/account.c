@@ -300,6 +300,11 @@ void account_here(void)
     arch_irq_restore(irq);
 }
 
+void hpm_account_here(void)
+{
+    account_here();
+}
+
 uint64_t hpm_idle_ticks(const struct hpm_cpu *hpm, uint64_t now)
 {
     uint64_t ticks, since;

@@ -43,6 +43,15 @@ void hpm_thread_init(struct hpm_thread *t, uint32_t tid, uint32_t pid);
 /* Charges the counts so far to thread `out`; the next ones are for thread `in`. NULL is the idle
  * thread. One reading of the hardware serves both. Called by the scheduler, interrupts off. */
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in);
+/* Counts of a thread that are exact at every switch, HPM_EXACT_MAX at most: cycles, instructions,
+ * and what trace.counts asks for. hpm_exact_names writes their names with a blank between them; ""
+ * if nothing is counted. hpm_exact_read reads `t`, up to its latest switch or hpm_tick; the others
+ * are 0. On the CPU that `t` is on or was on last, or while it cannot run; interrupts off. */
+#define HPM_EXACT_MAX 6
+void hpm_exact_names(char *out, size_t size);
+void hpm_exact_read(const struct hpm_thread *t, uint64_t out[HPM_EXACT_MAX]);
+/* Brings the counts of the thread on this CPU up to date. Interrupts off. */
+void hpm_account_here(void);
 /* Enclose the handlers of all other interrupts. With hpm.accounts=on, what happens between them is
  * counted for a separate account. hpm_interrupt_end gets what hpm_interrupt_begin returned.
  * Interrupts off. */

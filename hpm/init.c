@@ -103,7 +103,7 @@ static void find_events(void)
 {
     for (unsigned e = 0; e < HPM_EVENTS; e++) {
         struct event *event = &hpm_state.event[e];
-        if (hpm_breakdown && hpm_state.pmu.events.counters &&
+        if ((hpm_breakdown || exact_wanted()) && hpm_state.pmu.events.counters &&
             figure_event(&hpm_state.pmu.events, e, event))
             event->modes = modes_of[hpm_modes];
         else
@@ -161,6 +161,11 @@ static void print_found(void)
         caps.name, caps.counters, caps.instructions ? 2 : 1, hpm_state.plan->mux.rounds.groups,
         (unsigned long long)hpm_slice_cycles, slice_choices[hpm_state.by_instructions],
         modes[hpm_modes], caps.can_sample ? "yes" : "no", about[0] ? ": " : "", about);
+    if (exact_wanted())
+        kprintf("hpm: event=paused figures=breakdown counts=%u: telemetry=quanta counts stalls all "
+                "the time; the breakdown's other figures and what needs them wait, as policy "
+                "cluster; trace.counts=none leaves them\n",
+                exact_taken());
     report_missing(missing, sizeof missing);
     if (missing[0])
         kprintf("hpm: event=lacks pmu=%s figures=%s: not counted\n", caps.name, missing);

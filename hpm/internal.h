@@ -110,6 +110,12 @@ void report_missing(char *buf, size_t size);
  * Returns false if programmable counters count none. */
 bool figure_event(const struct event_pmu *pmu, unsigned figure, struct event *out);
 
+/* exact.c: whether counts of quanta take counters from the breakdown; gives them, if so, those
+ * figures in hpm_state.event for which `can_take` returns true; how many they took. */
+bool exact_wanted(void);
+void exact_take(bool (*can_take)(unsigned figure));
+unsigned exact_taken(void);
+
 /* remote_latency.c: returns the cycles of a read that a modified line in another chip's cache
  * serves, on average over the chips; 0: there is one chip, or no memory. Thread context. */
 uint32_t remote_latency(void);

@@ -123,7 +123,16 @@ static int want_events(struct hpm_session *s, const uint8_t *slots, char *err, s
         return error;
     s->liked = slots || s->exact ? hpm_session_counts(s) : by_mode(s);
     error = wanted_add(s, wish_of, &cause);
-    return error ? explain_refusal(s, draft, &cause, wish_of, error, err, err_size) : 0;
+    if (!error)
+        return 0;
+    explain_refusal(s, draft, &cause, wish_of, error, err, err_size);
+    size_t n = 0;
+    while (n < err_size && err[n])
+        n++;
+    if (exact_taken() && n < err_size)
+        ksnprintf(err + n, err_size - n, "; trace.counts=topdown holds %u counters all the time",
+                  exact_taken());
+    return error;
 }
 
 static unsigned session_order(void)

@@ -61,6 +61,22 @@ static uint64_t counts_to_pin(void)
     return count_of(EVENT_SERVED(SOURCE_REMOTE_L2)) | count_of(EVENT_SERVED(SOURCE_REMOTE_L3));
 }
 
+/* Wants `figure`, for quanta, if it can be counted all the time beside those that are. */
+static bool can_count_always(unsigned figure)
+{
+    struct group_cause cause;
+    uint64_t before = wanted.request.wanted;
+    unsigned count = want_first(&hpm_state.event[figure]);
+
+    wanted.request.pinned = wanted.request.rough = wanted.request.wanted;
+    if (!plan_make(&wanted.plan[0], &wanted.request, &wanted.work, &cause)) {
+        hpm_state.figures.event[figure] = (uint8_t)count;
+        return true;
+    }
+    wanted.request.wanted = wanted.request.pinned = wanted.request.rough = before;
+    return false;
+}
+
 static void want_figures(void)
 {
     struct context_figures *figures = &hpm_state.figures;
@@ -70,6 +86,11 @@ static void want_figures(void)
     figures->instructions = GROUP_NIL;
     if (hpm_state.always[1].modes)
         figures->instructions = want_first(&hpm_state.always[1]);
+    exact_take(can_count_always);
+    if (exact_wanted()) {
+        wanted.request.pinned = wanted.request.rough = wanted.request.wanted;
+        return;
+    }
     for (unsigned f = 0; f < HPM_EVENTS; f++)
         if (hpm_state.event[f].counters)
             figures->event[f] = want_first(&hpm_state.event[f]);
@@ -253,8 +274,8 @@ static int pin_counts(struct plan_request *request, const struct hpm_session *s,
     for (unsigned i = 0; i < ARRAY_SIZE(wanted.session); i++)
         required |= wanted.session[i] == s ? 0 : pins_of(wanted.session[i]);
     int err = try_plan(request, required | figures, cause);
-    /* Only a session's pins outrank the figures. */
-    *scaled = err && figures && required && (pins_of(s) || wanted.scaled);
+    /* Only a session's pins outrank the figures; nothing outranks the counts of quanta. */
+    *scaled = err && figures && required && (pins_of(s) || wanted.scaled) && !exact_wanted();
     if (*scaled)
         err = try_plan(request, required, cause);
     if (err)

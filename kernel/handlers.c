@@ -30,6 +30,18 @@ static void handle_ipi(enum arch_ipi kind)
     }
 }
 
+static unsigned begin_interrupt(void)
+{
+    this_cpu()->interrupted = true;
+    return hpm_interrupt_begin();
+}
+
+static void end_interrupt(unsigned begin)
+{
+    this_cpu()->interrupted = false;
+    hpm_interrupt_end(begin);
+}
+
 static void handle_timer(const struct arch_frame *frame)
 {
     hpm_timer(frame);
@@ -52,8 +64,8 @@ const struct arch_handlers kernel_handlers = {
     .ipi = handle_ipi,
     .pmu = hpm_interrupt,
     .path = path_interrupt,
-    .interrupt_begin = hpm_interrupt_begin,
-    .interrupt_end = hpm_interrupt_end,
+    .interrupt_begin = begin_interrupt,
+    .interrupt_end = end_interrupt,
     .page_fault = process_page_fault,
     .user_fault = process_user_fault,
     .syscall = syscall_dispatch,

@@ -184,6 +184,8 @@ NORETURN void kernel_main(const struct boot_info *info)
     hpm_cpu_init(&cpus[0]);
     sched_init_cpu(&cpus[0]);
     telemetry_init(cpus_found);
+    if (telemetry_wants(TELEMETRY_QUANTA))
+        sched_quanta_begin();
     if (thread_create_kernel("init", init_thread, (void *)info, NULL))
         panic("no memory for the first thread");
     sched_start();

@@ -81,11 +81,12 @@ void rq_check(struct runqueue *rq); /* panics on a broken invariant; takes the l
 /* Switches this CPU to the thread that runs next. The caller has set its own state: BLOCKED, DEAD,
  * or RUNNING to be queued again. Own run queue locked; unlocks it. Interrupts off, also on
  * return. */
-enum give_way { GIVE_WAY_PREEMPTED, GIVE_WAY_YIELD };
+enum give_way { GIVE_WAY_PREEMPTED, GIVE_WAY_YIELD, GIVE_WAY_SLEEP /* until a time only */ };
 void sched_switch_locked(struct runqueue *rq, enum give_way how);
-/* Makes a BLOCKED thread READY and places it on a CPU. Returns false if it was not blocked. Any
+/* Makes a BLOCKED thread READY and places it on a CPU. cause: what is recorded of that; an
+ * interrupt that wakes as a thread does is noticed. Returns false if it was not blocked. Any
  * context. */
-bool sched_wake(struct thread *t);
+bool sched_wake(struct thread *t, enum trace_wake cause);
 /* Programs this CPU's timer for its earliest deadline. Interrupts off. */
 void sched_program_timer(void);
 void thread_entry(void); /* a new thread calls it first */

@@ -8,6 +8,7 @@
  */
 #include "hpm/path/path.h"
 #include "sched/cpuset.h"
+#include "sched/quanta.h"
 #include "sched/runqueue.h"
 
 uint64_t sched_wanted_ns(struct thread *t)
@@ -120,18 +121,24 @@ static enum trace_left why_left(const struct runqueue *rq, const struct thread *
         return TRACE_IDLE;
     if (t->state == THREAD_READY)
         return how == GIVE_WAY_PREEMPTED ? TRACE_PREEMPTED : TRACE_YIELDED;
-    return t->state == THREAD_DEAD ? TRACE_EXITED : TRACE_BLOCKED;
+    if (t->state == THREAD_DEAD)
+        return TRACE_EXITED;
+    return how == GIVE_WAY_SLEEP ? TRACE_SLEPT : TRACE_BLOCKED;
 }
 
-static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *next,
-                       uint64_t now_ns)
+/* quanta: they are recorded. */
+static inline __attribute__((always_inline)) void run_locked(struct runqueue *rq,
+                                                             struct thread *prev,
+                                                             struct thread *next, uint64_t now_ns,
+                                                             bool quanta, enum trace_left left)
 {
     struct cpu *cpu = rq->cpu;
+    uint64_t ready_ns = next->since_ns;
 
     next->state = THREAD_RUNNING;
     prev->switches++;
     cpu->switches++;
-    next->ready_ns += next == cpu->idle ? 0 : now_ns - next->since_ns;
+    next->ready_ns += next == cpu->idle ? 0 : now_ns - ready_ns;
     next->since_ns = now_ns;
     next->slice_end_ns =
         now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq, next));
@@ -143,10 +150,25 @@ static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *
     rq->left = prev;
     path_switch(next->tid, next->space_number);
     hpm_switch(prev == cpu->idle ? NULL : &prev->hpm, next == cpu->idle ? NULL : &next->hpm);
+    if (quanta)
+        quanta_switch(prev == cpu->idle ? NULL : prev, next == cpu->idle ? NULL : next, now_ns,
+                      ready_ns, left);
     sched_program_timer(); /* after hpm_switch: only busy CPUs are sampled by time */
     enter_space(cpu, next->space);
     arch_switch(&prev->context, &next->context);
     finish_switch();
+}
+
+/* As run_locked, and records it. Apart, so that a switch that is not recorded has one test for all
+ * that might be. */
+static __attribute__((noinline)) void run_recorded(struct runqueue *rq, struct thread *prev,
+                                                   struct thread *next, enum give_way how,
+                                                   uint64_t now_ns)
+{
+    enum trace_left left = why_left(rq, prev, how);
+
+    telemetry_sched_switch(prev->tid, next->tid, next->hpm.pid, left);
+    run_locked(rq, prev, next, now_ns, telemetry_wants(TELEMETRY_QUANTA), left);
 }
 
 /* Returns the run queue where a thread that goes on wanting to run must continue: its own CPU's, or
@@ -208,8 +230,10 @@ void sched_switch_locked(struct runqueue *rq, enum give_way how)
         next = cpu->idle;
     cpu->resched = false;
     if (next != prev) {
-        telemetry_sched_switch(prev->tid, next->tid, next->hpm.pid, why_left(rq, prev, how));
-        run_locked(rq, prev, next, now_ns);
+        if (telemetry_wants(TELEMETRY_SCHED | TELEMETRY_QUANTA))
+            run_recorded(rq, prev, next, how, now_ns);
+        else
+            run_locked(rq, prev, next, now_ns, false, TRACE_IDLE);
         return;
     }
     next->state = THREAD_RUNNING;
@@ -254,7 +278,7 @@ static bool lock_pair(struct runqueue *from, struct runqueue *to, const struct t
     return false;
 }
 
-bool sched_wake(struct thread *t)
+bool sched_wake(struct thread *t, enum trace_wake cause)
 {
     bool irq = arch_irq_save();
     struct runqueue *from, *to;
@@ -276,6 +300,8 @@ bool sched_wake(struct thread *t)
     t->state = THREAD_READY;
     t->since_ns = arch_clock_ns();
     rq_assign_locked(to, t);
+    if (telemetry_wants(TELEMETRY_QUANTA))
+        quanta_woken(t, cause);
     rq_insert_locked(to, t, READY_WOKEN);
     rq_unlock_two(from, to);
     arch_irq_restore(irq);

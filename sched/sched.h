@@ -23,6 +23,7 @@
 #include "kernel/core/number.h"
 #include "hpm/hpm.h"
 #include "hpm/policy/breakdown.h"
+#include "sched/policy/quantum.h"
 #include "sched/policy/ready.h"
 
 struct process; /* kernel/proc: opaque here */
@@ -128,6 +129,8 @@ struct thread {
     struct thread_asked asked; /* proc: lock of its process */
     struct thread_signals *signals; /* proc [-]: kernel/proc/signal.h; NULL: a kernel thread */
     struct perf_node *perf;         /* proc: kernel/proc/perf.h; NULL: no perf event counts it */
+    struct quantum quantum;         /* [R] of the tracer, quanta.c */
+    struct list traced;             /* lock of quanta.c */
     uint32_t refs;                  /* [A] */
 };
 
@@ -141,6 +144,12 @@ NORETURN void sched_start(void);        /* becomes this CPU's idle loop; interru
 void sched_timer(void);                 /* timer interrupt: sleepers, end of slice, balancing */
 extern const struct arg sharing_args[]; /* boot arguments of the sharing detector */
 extern const struct arg sched_args[];   /* boot arguments of the scheduler */
+
+/* Begin and end the recording of quanta, if telemetry_wants(TELEMETRY_QUANTA). The first says what
+ * is recorded; once, before the first thread runs. The second tells the quanta that run and those
+ * not told so far, and prints how many there were; once, thread context, all CPUs run. */
+void sched_quanta_begin(void);
+void sched_quanta_end(void);
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 struct thread_params {

@@ -8,6 +8,7 @@
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 #include "sched/cpuset.h"
+#include "sched/quanta.h"
 #include "sched/runqueue.h"
 
 struct numbers thread_numbers = NUMBERS("thread numbers", NUMBER_MAX);
@@ -33,6 +34,8 @@ static void free_thread(struct thread *t)
 
     if (t->gone)
         t->gone(t);
+    if (!list_empty(&t->traced))
+        quanta_freed(t);
     kstack_free(t->kstack, KSTACK_SIZE);
     number_give(numbers_of(t->process), &t->id);
     kfree(t);
@@ -104,6 +107,7 @@ static struct thread *allocate(const struct thread_params *p)
     list_init(&t->timer);
     list_init(&t->wait);
     list_init(&t->siblings);
+    list_init(&t->traced);
     t->state = THREAD_NEW;
     t->ready.prio = t->own_prio = p->prio;
     t->entry = p->entry;
@@ -159,12 +163,16 @@ void thread_start(struct thread *t)
     unsigned cpu = t->process ? t->policy->place_new(t) : balance_cpu_for_new(t);
     struct runqueue *from = &runqueues[t->cpu], *to = &runqueues[cpu];
 
+    if (telemetry_wants(TELEMETRY_QUANTA))
+        quanta_started(t);
     rq_lock_two(from, to);
     t->cpu = cpu;
     t->state = THREAD_READY;
     t->since_ns = arch_clock_ns();
     bool allowed = cpuset_has(&t->affinity, cpu);
     telemetry_thread_start(t->tid, t->hpm.pid, cpu, t->name);
+    if (telemetry_wants(TELEMETRY_QUANTA))
+        quanta_woken(t, TRACE_CREATED);
     rq_insert_locked(to, t, READY_NEW);
     rq_unlock_two(from, to);
     if (!allowed) /* its affinity has changed since it was placed */

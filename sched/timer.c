@@ -61,7 +61,7 @@ static void expire_sleepers_locked(struct runqueue *rq, uint64_t now_ns)
         if (t->wake_ns > now_ns)
             return;
         list_remove(&t->timer);
-        sched_wake(t);
+        sched_wake(t, TRACE_BY_TIME);
     }
 }
 

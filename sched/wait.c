@@ -41,7 +41,7 @@ static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns
         spin_unlock_irqoff(&rq->lock);
     } else {
         t->state = THREAD_BLOCKED;
-        sched_switch_locked(rq, GIVE_WAY_YIELD);
+        sched_switch_locked(rq, guard ? GIVE_WAY_YIELD : GIVE_WAY_SLEEP);
     }
     if (timed)
         timer_cancel(t);
@@ -96,7 +96,7 @@ unsigned wait_wake(struct wait_queue *q, unsigned max)
     unsigned woken = 0;
 
     for (; woken < max && !list_empty(&q->waiters); woken++)
-        sched_wake(container_of(list_pop_front(&q->waiters), struct thread, wait));
+        sched_wake(container_of(list_pop_front(&q->waiters), struct thread, wait), TRACE_BY_THREAD);
     return woken;
 }
 
@@ -147,7 +147,7 @@ static void interrupt_thread(struct thread *t, bool *flag)
     if (t->state == THREAD_RUNNING)
         rq_kick_locked(rq); /* the thread notices on its way back to user mode */
     spin_unlock_irqoff(&rq->lock);
-    sched_wake(t);
+    sched_wake(t, TRACE_BY_SIGNAL);
     arch_irq_restore(irq);
 }
 

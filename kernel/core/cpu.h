@@ -25,9 +25,10 @@ struct cpu {
     /* Name of the gate that the running thread entered last and still holds (sched/gate.c); NULL:
      * none. */
     const char *gate;
-    bool online;   /* has reached its idle loop */
-    bool resched;  /* run sched_point() before the next return to user mode */
-    uint64_t hwid; /* APIC id, MPIDR affinity */
+    bool interrupted; /* it handles an interrupt; written by kernel/handlers.c, on the CPU */
+    bool online;      /* has reached its idle loop */
+    bool resched;     /* run sched_point() before the next return to user mode */
+    uint64_t hwid;    /* APIC id, MPIDR affinity */
     struct cpu_place place;
     void *boot_stack_top;
     /* Since boot: switches from one thread to another; threads that came from another CPU; page

@@ -196,6 +196,8 @@ static void print_account(void)
 /* A further packet reports discarded events that the last packets had no room for. */
 static void finish_stream(void)
 {
+    if (telemetry_wants(TELEMETRY_QUANTA))
+        sched_quanta_end();
     __atomic_store_n(&telemetry_on, 0, __ATOMIC_RELEASE);
     for (unsigned round = 0; round < 2; round++) {
         close_packets();

@@ -3,7 +3,11 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they are");
 
-#define HEADER_BYTES_OF_EVENT 9 /* id, timestamp */
+struct event_header {
+    uint8_t id;
+    uint64_t now;
+} __attribute__((packed));
+#define HEADER_BYTES_OF_EVENT sizeof(struct event_header)
 #define PACKET_ALIGN          8
 #define BITS                  8
 
@@ -58,7 +62,7 @@ static uint8_t *put_text(uint8_t *at, uint64_t value)
 
 static uint32_t event_bytes(const struct ctf_field *f, const uint64_t *values)
 {
-    uint32_t bytes = HEADER_BYTES_OF_EVENT;
+    uint32_t bytes = (uint32_t)HEADER_BYTES_OF_EVENT;
 
     for (; f->name; f++, values++)
         bytes += f->kind == CTF_TEXT ? text_bytes(*values) + 1 : kind_bytes[f->kind];
@@ -89,6 +93,30 @@ bool ctf_put(struct ctf_packet *p, const struct ctf_event *types, unsigned id, u
     p->events++;
     p->used += bytes;
     return true;
+}
+
+void *ctf_place(struct ctf_packet *p, unsigned id, uint64_t now, uint32_t bytes)
+{
+    uint8_t *at = p->at + p->used;
+
+    if (HEADER_BYTES_OF_EVENT + bytes > p->size - p->used)
+        return NULL;
+    *(struct event_header *)at = (struct event_header){(uint8_t)id, now};
+    p->end = now;
+    p->events++;
+    p->used += (uint32_t)HEADER_BYTES_OF_EVENT + bytes;
+    return at + HEADER_BYTES_OF_EVENT;
+}
+
+uint32_t ctf_fields_bytes(const struct ctf_event *type)
+{
+    uint32_t bytes = 0;
+
+    for (const struct ctf_field *f = type->fields; f->name; f++) {
+        ASSERT(f->kind != CTF_TEXT);
+        bytes += kind_bytes[f->kind];
+    }
+    return bytes;
 }
 
 /* Pads to a multiple of 8. The packet's memory has room if its size is such a multiple. */

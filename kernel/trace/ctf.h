@@ -46,6 +46,11 @@ void ctf_begin(struct ctf_packet *p, void *memory, uint32_t size, uint64_t now);
  * no room; nothing is changed then. */
 bool ctf_put(struct ctf_packet *p, const struct ctf_event *types, unsigned id, uint64_t now,
              const uint64_t *values);
+/* As ctf_put, for an event without texts: returns where its fields, which take `bytes` bytes
+ * without gaps, are to be written; NULL: there is no room. */
+void *ctf_place(struct ctf_packet *p, unsigned id, uint64_t now, uint32_t bytes);
+/* Returns the bytes of the fields of an event without texts. */
+uint32_t ctf_fields_bytes(const struct ctf_event *type);
 struct ctf_context {
     const uint8_t *uuid;
     uint32_t cpu;

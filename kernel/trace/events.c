@@ -1,7 +1,10 @@
 /* See events.h. What each event means is in docs/use/telemetry.md. */
 #include "kernel/trace/events.h"
 
-static const char *const left_names[] = {"preempted", "yielded", "blocked", "exited", "idle", NULL};
+static const char *const left_names[] = {"preempted", "yielded", "blocked", "exited",
+                                         "idle",      "slept",   "running", NULL};
+static const char *const wake_names[] = {"stayed", "created", "thread", "interrupt",
+                                         "time",   "signal",  NULL};
 static const char *const moved_names[] = {"woken",          "pulled_core", "pulled_chip",
                                           "pulled_machine", "requested",   NULL};
 static const char *const source_names[] = {
@@ -29,6 +32,14 @@ static const char *const watched_names[] = {"no", "yes", NULL};
     {#name, CTF_U64, NULL},          \
     {                                \
 #name "_seen", CTF_U64, NULL \
+    }
+
+/* The counts that event quanta names, in its order; 0 where there are fewer. */
+#define COUNTS(kind)                                                           \
+    {"count_1", kind, NULL}, {"count_2", kind, NULL}, {"count_3", kind, NULL}, \
+        {"count_4", kind, NULL}, {"count_5", kind, NULL},                      \
+    {                                                                          \
+        "count_6", kind, NULL                                                  \
     }
 
 #define FIELDS(...)            \
@@ -126,6 +137,30 @@ const struct ctf_event trace_events[] = {
                              FIELDS({"pid", CTF_U32, NULL}, {"tracker", CTF_TEXT, NULL},
                                     {"watched", CTF_U8, watched_names})},
     [TRACE_TRACKER_SAMPLE] = {"tracker_sample", FIELDS({"one_page_of", CTF_U32, NULL})},
+    [TRACE_THREAD_NAME] = {"thread_name",
+                           FIELDS({"tid", CTF_U32, NULL}, {"thread_name", CTF_TEXT, NULL})},
+    [TRACE_QUANTA] = {"quanta", FIELDS({"counts", CTF_TEXT, NULL}, {"every", CTF_U64, NULL},
+                                       {"cycles", CTF_U64, NULL})},
+    /* These two, and wake, as the structures of events.h. */
+    [TRACE_QUANTUM] = {"quantum",
+                       FIELDS({"tid", CTF_U32, NULL}, {"next_tid", CTF_U32, NULL},
+                              {"waker", CTF_U32, NULL}, {"left", CTF_U8, left_names},
+                              {"woken", CTF_U8, wake_names}, {"start", CTF_U64, NULL},
+                              {"ran", CTF_U32, NULL}, {"waited", CTF_U32, NULL}, COUNTS(CTF_U32))},
+    [TRACE_QUANTUM_SUM] = {"quantum_sum",
+                           FIELDS({"tid", CTF_U32, NULL}, {"next_tid", CTF_U32, NULL},
+                                  {"waker", CTF_U32, NULL}, {"quanta", CTF_U32, NULL},
+                                  {"left", CTF_U8, left_names}, {"woken", CTF_U8, wake_names},
+                                  {"start", CTF_U64, NULL}, {"end", CTF_U64, NULL},
+                                  {"ran", CTF_U64, NULL}, {"waited", CTF_U64, NULL},
+                                  COUNTS(CTF_U64))},
+    [TRACE_QUANTA_TOTAL] = {"quanta_total",
+                            FIELDS({"tid", CTF_U32, NULL}, {"quanta", CTF_U64, NULL},
+                                   {"late", CTF_U64, NULL}, {"ran", CTF_U64, NULL},
+                                   {"waited", CTF_U64, NULL}, COUNTS(CTF_U64))},
+    [TRACE_WAKE] = {"wake", FIELDS({"tid", CTF_U32, NULL}, {"waker", CTF_U32, NULL},
+                                   {"to_cpu", CTF_U16, NULL}, {"cause", CTF_U8, wake_names},
+                                   {"ready", CTF_U64, NULL})},
     [TRACE_EVENTS] = {0},
 };
 

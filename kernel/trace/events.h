@@ -23,11 +23,34 @@ enum trace_event {
     TRACE_TRACKER,
     TRACE_TRACKER_WATCH,
     TRACE_TRACKER_SAMPLE,
+    TRACE_THREAD_NAME,
+    TRACE_QUANTA,
+    TRACE_QUANTUM,
+    TRACE_QUANTUM_SUM,
+    TRACE_QUANTA_TOTAL,
+    TRACE_WAKE,
     TRACE_EVENTS
 };
 
 /* The reason that a CPU stopped running a thread. */
-enum trace_left { TRACE_PREEMPTED, TRACE_YIELDED, TRACE_BLOCKED, TRACE_EXITED, TRACE_IDLE };
+enum trace_left {
+    TRACE_PREEMPTED,
+    TRACE_YIELDED,
+    TRACE_BLOCKED,
+    TRACE_EXITED,
+    TRACE_IDLE,
+    TRACE_SLEPT,  /* until a time */
+    TRACE_RUNNING /* it runs on; the recording ends */
+};
+/* How a thread became ready. */
+enum trace_wake {
+    TRACE_STAYED, /* it had given the CPU away, and did not sleep */
+    TRACE_CREATED,
+    TRACE_BY_THREAD,
+    TRACE_BY_INTERRUPT,
+    TRACE_BY_TIME, /* its sleep, or its wait, was over */
+    TRACE_BY_SIGNAL
+};
 /* The reason that a thread moved to another CPU. */
 enum trace_moved {
     TRACE_WOKEN,
@@ -36,6 +59,26 @@ enum trace_moved {
     TRACE_PULLED_MACHINE,
     TRACE_REQUESTED
 };
+
+/* Events as they are in a packet, for those who write them there (telemetry_place). */
+#define TRACE_COUNTS 6
+struct trace_quantum {
+    uint32_t tid, next_tid, waker;
+    uint8_t left, woken;
+    uint64_t start_ns;
+    uint32_t ran_ns, waited_ns, count[TRACE_COUNTS];
+} __attribute__((packed));
+struct trace_quantum_sum {
+    uint32_t tid, next_tid, waker, quanta;
+    uint8_t left, woken;
+    uint64_t start_ns, end_ns, ran_ns, waited_ns, count[TRACE_COUNTS];
+} __attribute__((packed));
+struct trace_wake_up {
+    uint32_t tid, waker;
+    uint16_t to_cpu;
+    uint8_t cause;
+    uint64_t ready_ns;
+} __attribute__((packed));
 
 extern const struct ctf_event trace_events[]; /* indexed by enum trace_event; ended by name NULL */
 #define TRACE_FIELDS_MAX 64

@@ -8,13 +8,15 @@
 #define KB_MIN     (RING_PACKETS_MIN * RING_PACKET_BYTES / KIB)
 
 uint64_t telemetry_on, telemetry_ms = 10;
+uint64_t trace_counts, trace_every = 1, trace_cycles;
 static uint64_t telemetry_wanted, telemetry_kb = KB_DEFAULT;
 static struct ring *rings[CPU_MAX];
 static unsigned ring_count;
 static uint8_t uuid[CTF_UUID_BYTES];
 
 static const char *const what_choices[] = {"sched", "sharing", "counters", "samples",
-                                           "marks", "memory",  NULL};
+                                           "marks", "memory",  "quanta",   NULL};
+static const char *const counts_choices[] = {"none", "topdown", NULL};
 const struct arg telemetry_args[] = {
     {.name = "telemetry",
      .type = ARG_SET,
@@ -33,6 +35,23 @@ const struct arg telemetry_args[] = {
      .min = 1,
      .max = 3600000,
      .help = "interval at which counters and use of memory are recorded, milliseconds"},
+    {.name = "trace.counts",
+     .type = ARG_CHOICE,
+     .value = &trace_counts,
+     .choices = counts_choices,
+     .help = "what telemetry=quanta has beside cycles and instructions: where cycles went, counted "
+             "all the time; the breakdown, and with it policy cluster, pauses"},
+    {.name = "trace.every",
+     .type = ARG_U64,
+     .value = &trace_every,
+     .min = 1,
+     .max = 1000000,
+     .help = "quanta of a thread that are recorded as one"},
+    {.name = "trace.cycles",
+     .type = ARG_U64,
+     .value = &trace_cycles,
+     .max = 1000000000000,
+     .help = "cycles after which a thread's quanta are recorded as one; 0: by trace.every"},
     {.name = NULL},
 };
 
@@ -51,12 +70,23 @@ const uint8_t *record_uuid(void)
     return uuid;
 }
 
-void telemetry_put(enum trace_event id, const uint64_t *values)
+bool telemetry_asked(uint64_t what)
+{
+    return (telemetry_wanted & what) != 0;
+}
+
+bool telemetry_put(enum trace_event id, const uint64_t *values)
 {
     bool irq = arch_irq_save();
+    bool room = ring_put(rings[this_cpu()->index], id, arch_clock_ns(), values);
 
-    ring_put(rings[this_cpu()->index], id, arch_clock_ns(), values);
     arch_irq_restore(irq);
+    return room;
+}
+
+void *telemetry_place(enum trace_event id, uint32_t bytes, uint64_t now_ns)
+{
+    return ring_place(rings[this_cpu()->index], id, now_ns, bytes);
 }
 
 static void *alloc_bytes(uint64_t bytes)

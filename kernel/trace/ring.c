@@ -41,6 +41,14 @@ void ring_init(struct ring *r, void *memory, uint32_t packets, const struct ctf_
     end_packet(r, now);
 }
 
+static void attend_reader(struct ring *r, uint64_t now)
+{
+    if (__atomic_load_n(&r->flush_wanted, __ATOMIC_RELAXED)) {
+        __atomic_store_n(&r->flush_wanted, false, __ATOMIC_RELAXED);
+        ring_flush(r, now);
+    }
+}
+
 static bool put_event(struct ring *r, unsigned id, uint64_t now, const uint64_t *values)
 {
     if (r->is_open && ctf_put(&r->open, r->types, id, now, values))
@@ -50,15 +58,28 @@ static bool put_event(struct ring *r, unsigned id, uint64_t now, const uint64_t 
     return begin_packet(r, now) && ctf_put(&r->open, r->types, id, now, values);
 }
 
-void ring_put(struct ring *r, unsigned id, uint64_t now, const uint64_t *values)
+bool ring_put(struct ring *r, unsigned id, uint64_t now, const uint64_t *values)
 {
-    if (__atomic_load_n(&r->flush_wanted, __ATOMIC_RELAXED)) {
-        __atomic_store_n(&r->flush_wanted, false, __ATOMIC_RELAXED);
-        ring_flush(r, now);
-    }
+    attend_reader(r, now);
     r->taken++;
-    if (!put_event(r, id, now, values))
-        r->context.discarded++;
+    bool room = put_event(r, id, now, values);
+    r->context.discarded += !room;
+    return room;
+}
+
+void *ring_place(struct ring *r, unsigned id, uint64_t now, uint32_t bytes)
+{
+    now = MAX(now, r->open.end);
+    attend_reader(r, now);
+    r->taken++;
+    void *at = r->is_open ? ctf_place(&r->open, id, now, bytes) : NULL;
+    if (at)
+        return at;
+    if (r->is_open)
+        end_packet(r, now);
+    at = begin_packet(r, now) ? ctf_place(&r->open, id, now, bytes) : NULL;
+    r->context.discarded += !at;
+    return at;
 }
 
 bool ring_flush(struct ring *r, uint64_t now)

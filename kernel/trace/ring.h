@@ -42,8 +42,11 @@ void ring_init(struct ring *r, void *memory, uint32_t packets, const struct ctf_
                const uint8_t *uuid, uint32_t cpu, uint64_t now);
 
 /* ---- Writer ---------------------------------------------------------------------------------- */
-/* Records an event. Times must not decrease. */
-void ring_put(struct ring *r, unsigned id, uint64_t now, const uint64_t *values);
+/* Records an event. Times must not decrease. Returns false if it was discarded. */
+bool ring_put(struct ring *r, unsigned id, uint64_t now, const uint64_t *values);
+/* As ring_put, for an event without texts: returns where its fields, `bytes` bytes, are to be
+ * written, or NULL. An earlier time than that of the event before becomes that one. */
+void *ring_place(struct ring *r, unsigned id, uint64_t now, uint32_t bytes);
 /* Closes the open packet if it has events or if events were discarded. Returns false if no packet
  * is free to report the latter. */
 bool ring_flush(struct ring *r, uint64_t now);

@@ -18,8 +18,9 @@ enum {
     TELEMETRY_SAMPLES = 1 << 3,
     TELEMETRY_MARKS = 1 << 4,
     TELEMETRY_MEMORY = 1 << 5,
+    TELEMETRY_QUANTA = 1 << 6,
     TELEMETRY_ANY = TELEMETRY_SCHED | TELEMETRY_SHARING | TELEMETRY_COUNTERS | TELEMETRY_SAMPLES |
-                    TELEMETRY_MARKS | TELEMETRY_MEMORY,
+                    TELEMETRY_MARKS | TELEMETRY_MEMORY | TELEMETRY_QUANTA,
 };
 extern uint64_t telemetry_on; /* what is recorded now; use telemetry_wants() */
 
@@ -28,8 +29,18 @@ static inline bool telemetry_wants(uint64_t what)
     return __builtin_expect((__atomic_load_n(&telemetry_on, __ATOMIC_RELAXED) & what) != 0, 0);
 }
 
-/* Records an event; values[i] belongs to field i of the event in events.c. */
-void telemetry_put(enum trace_event id, const uint64_t *values);
+/* Returns whether the boot arguments ask for it. Any context, once they are read. */
+bool telemetry_asked(uint64_t what);
+/* Boot arguments: trace.counts is topdown; quanta told as one (struct quantum_rule). */
+extern uint64_t trace_counts, trace_every, trace_cycles;
+
+/* Records an event; values[i] belongs to field i of the event in events.c. Returns false if there
+ * is no room: it is discarded and counted. */
+bool telemetry_put(enum trace_event id, const uint64_t *values);
+/* As telemetry_put, for an event without texts whose fields take `bytes` bytes, of time now_ns, or
+ * that of the CPU's event before, whichever is later: returns where they are to be written, before
+ * interrupts are on again, or NULL. Interrupts off. */
+void *telemetry_place(enum trace_event id, uint32_t bytes, uint64_t now_ns);
 
 #define TELEMETRY_PUT(what, id, ...)                            \
     do {                                                        \
@@ -54,6 +65,11 @@ static inline void telemetry_process_start(uint32_t pid, const char *program)
 static inline void telemetry_process_exit(uint32_t pid, int status)
 {
     TELEMETRY_PUT(TELEMETRY_ANY, TRACE_PROCESS_EXIT, pid, (uint32_t)status);
+}
+/* The thread has given itself a name. */
+static inline void telemetry_thread_name(uint32_t tid, const char *name)
+{
+    TELEMETRY_PUT(TELEMETRY_ANY, TRACE_THREAD_NAME, tid, ctf_text(name));
 }
 /* Called on the CPU that switches. tid 0: idle. */
 static inline void telemetry_sched_switch(uint32_t prev, uint32_t next, uint32_t next_pid,
@@ -84,6 +100,11 @@ static inline void telemetry_sharing_placed(uint32_t pid, uint32_t tid, int clus
 {
     TELEMETRY_PUT(TELEMETRY_SHARING, TRACE_SHARING_PLACED, pid, tid, (uint32_t)cluster,
                   (uint32_t)chip, from, to);
+}
+/* What quanta have (quanta.c of sched): names of counts, and struct quantum_rule. */
+static inline void telemetry_quanta(const char *counts, uint64_t every, uint64_t cycles)
+{
+    TELEMETRY_PUT(TELEMETRY_QUANTA, TRACE_QUANTA, ctf_text(counts), every, cycles);
 }
 static inline void telemetry_mark(uint32_t tid, const char *label)
 {

@@ -66,7 +66,9 @@ static const char *what_lacks(void)
 
     if (SOURCES_REMOTE_CACHE & ~caps->sampled)
         return "records which data threads share";
-    return caps->remote == HPM_UNKNOWN ? "counts the cycles that sharing costs" : NULL;
+    return caps->remote == HPM_UNKNOWN
+               ? "counts the cycles that sharing costs (or telemetry=quanta has the counters)"
+               : NULL;
 }
 
 /* Returns whether this machine can detect sharing. Says once on the console why it cannot. */

@@ -1,5 +1,5 @@
 # Benchmarks: targets bench, bench-*, results.
-.PHONY: bench bench-sharing bench-costs bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
+.PHONY: bench bench-sharing bench-costs bench-quanta bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
 	bench-servers bench-connections bench-pairs bench-wire bench-files results
 
 # ---- On the simulated machine --------------------------------------------------------------------
@@ -12,6 +12,10 @@ bench-sharing: $(KERNEL) machine | deps-run
 bench-costs: $(KERNEL) machine | deps-run
 	@test/bench/costs.sh arch=$(ARCH) $(firstword $(SIMULATED)) $(if $(RUNS),runs=$(RUNS)) \
 		$(if $(ROUNDS),rounds=$(ROUNDS))
+
+# What telemetry=quanta costs workloads.
+bench-quanta: $(KERNEL) machine | deps-run
+	@test/bench/quanta.sh arch=$(ARCH) $(firstword $(SIMULATED)) $(if $(RUNS),runs=$(RUNS))
 
 # A file twice the memory, read under Linux's page cache and under Vigil's policies.
 bench-files: $(KERNEL) machine | deps-run

@@ -9,6 +9,7 @@
 #include "kernel/proc/perf.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
+#include "kernel/trace/telemetry.h"
 #include <linux/limits.h>
 #include <linux/personality.h>
 #include <linux/prctl.h>
@@ -209,6 +210,7 @@ static int set_name(const struct call *c)
     bool irq = spin_lock(&c->p->lock);
     memcpy(c->t->name, name, sizeof(name));
     spin_unlock(&c->p->lock, irq);
+    telemetry_thread_name(c->t->tid, name);
     return 0;
 }
 

@@ -40,6 +40,7 @@ void one_account(struct hpm_sample_account *out);
 extern vaddr_t host_pc;
 extern bool host_user;
 
+extern bool double_quanta; /* telemetry=quanta is asked for; trace_counts: its counts */
 /* Interrupts are late: none comes until this is false. */
 extern bool double_late;
 /* Returns whether an interrupt that is due comes now. */

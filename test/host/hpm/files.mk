@@ -14,7 +14,7 @@ test_hpm_path_none_SRC := $(PATH_TESTED) $(call double,path_kernel.c said.c)
 test_hpm_path_SRC := $(test_hpm_path_none_SRC) $(call double,path_threads.c)
 
 test_hpm_lives_SRC := $(HPM_LIVES)
-$(foreach t,count sampling session_refused,$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_MODEL)))
+$(foreach t,count exact sampling session_refused,$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_MODEL)))
 $(foreach t,session session_births session_turns,\
 	$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_MODEL) $(call double,hpm_session_truth.c)))
 test_hpm_profile_SRC := $(HPM_TESTED_MODEL) $(call double,hpm_profiles.c)

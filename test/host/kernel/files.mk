@@ -13,5 +13,6 @@ test_lock_SRC := kernel/core/lock.c
 test_siphash_SRC := kernel/lib/siphash.c
 test_number_SRC := kernel/core/number.c $(LOCK_SRC)
 test_symbols_SRC := kernel/lib/symbols.c
+test_trace_events_SRC := $(addprefix kernel/trace/,events.c ctf.c)
 test_trace_ring_SRC := $(addprefix kernel/trace/,ring.c ctf.c)
 test_ranges_SRC := kernel/file/ranges.c

@@ -145,6 +145,53 @@ static void a_wanted_flush_comes_with_the_next_event(void **state)
     assert_int_equal(read_packet(2, 2), 1);
 }
 
+/* Places an event of `n`, as put() puts one. */
+static bool place(uint64_t n, uint64_t time)
+{
+    void *to = ring_place(&ring, 0, time, sizeof n);
+
+    if (to)
+        memcpy(to, &n, sizeof n);
+    ring_check(&ring);
+    return to;
+}
+
+static void placed_events_are_as_others(void **state)
+{
+    const uint8_t *packet;
+    uint32_t slot, bytes;
+    (void)state;
+
+    for (unsigned i = 0; i < EVENTS_IN_PACKET; i++) {
+        if (i % 2)
+            put(i);
+        else
+            assert_true(place(i, ++now));
+    }
+    assert_true(place(EVENTS_IN_PACKET, now - 5)); /* earlier than the one before: of its time */
+    assert_true(give(&slot, &packet, &bytes));     /* the first, which is empty */
+    ring_return(&ring, slot);
+    assert_true(give(&slot, &packet, &bytes));
+    assert_int_equal(at(packet, 40) / 8, CTF_HEADER_BYTES + 17 * EVENTS_IN_PACKET);
+    for (unsigned i = 0; i < EVENTS_IN_PACKET; i++) {
+        const uint8_t *event = packet + CTF_HEADER_BYTES + 17 * i;
+        assert_int_equal(event[0], 0);
+        assert_int_equal(at(event, 1), 1001 + i);
+        assert_int_equal(at(event, 9), i);
+    }
+    ring_return(&ring, slot);
+    assert_true(ring_flush(&ring, now));
+    assert_true(give(&slot, &packet, &bytes));
+    assert_int_equal(at(packet, CTF_HEADER_BYTES + 1), now);
+    ring_return(&ring, slot);
+    uint64_t had = ring.taken, n = 0;
+    while (place(n, ++now)) /* until all packets are full */
+        n++;
+    assert_true(n >= EVENTS_IN_PACKET);
+    assert_int_equal(ring.taken, had + n + 1);
+    assert_int_equal(ring.context.discarded, 1);
+}
+
 /* A writer and a reader take turns at random: all lost events are counted, and no event comes
  * twice. */
 static void random_turns_keep_the_account(void **state)
@@ -157,7 +204,10 @@ static void random_turns_keep_the_account(void **state)
     for (unsigned round = 0; round < 30000; round++) {
         for (uint64_t n = test_random(&seed) % 200; n--;) {
             uint64_t value = test_random(&seed) % 2 ? n : ctf_text("some words");
-            ring_put(&ring, value != n, ++now, &value);
+            if (value == n && test_random(&seed) % 2)
+                place(n, ++now);
+            else
+                ring_put(&ring, value != n, ++now, &value);
         }
         if (test_random(&seed) % 8 == 0)
             ring_flush(&ring, now);
@@ -185,6 +235,7 @@ int main(void)
         cmocka_unit_test_setup(a_full_ring_discards_and_says_so_in_the_next_packet, begin),
         cmocka_unit_test_setup(packets_come_back_in_any_order, begin),
         cmocka_unit_test_setup(a_wanted_flush_comes_with_the_next_event, begin),
+        cmocka_unit_test_setup(placed_events_are_as_others, begin),
         cmocka_unit_test_setup(random_turns_keep_the_account, begin),
     };
 
