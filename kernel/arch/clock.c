@@ -5,7 +5,11 @@
 #define FROM_NS_SHIFT 30
 
 static uint64_t ticks_hz, ticks_base, ticks_to_ns; /* the last: a fixed-point factor */
-static uint64_t deadline_ns[CPU_MAX];              /* each written by its own CPU */
+
+/* A timer that is set to at most this long before a deadline stays as it is: one interrupt that
+ * comes too early costs less than setting the timer at each switch of threads. Longer than a
+ * slice. */
+#define EARLY_NS (5 * NS_PER_MS)
 
 static uint64_t scale(uint64_t v, uint64_t factor, unsigned shift)
 {
@@ -17,6 +21,8 @@ void clock_start(uint64_t hz)
     ticks_hz = hz;
     ticks_to_ns = (NS_PER_S << ARCH_CLOCK_SHIFT) / hz;
     ticks_base = arch_ticks();
+    for (struct cpu *cpu = cpus; cpu < cpus + CPU_MAX; cpu++)
+        cpu->deadline_ns = cpu->timer_set_ns = UINT64_MAX;
 }
 
 uint64_t clock_ticks_of(uint64_t ns, uint64_t hz)
@@ -53,32 +59,39 @@ void clock_wait_ns(uint64_t ns)
         arch_cpu_relax();
 }
 
-static void start_timer(uint64_t until_ns)
+static void start_timer(struct cpu *cpu)
 {
-    uint64_t now_ns = arch_clock_ns();
+    uint64_t now_ns = arch_clock_ns(),
+             wait_ns =
+                 cpu->deadline_ns > now_ns ? MIN(cpu->deadline_ns - now_ns, CLOCK_WAIT_MAX_NS) : 0;
 
-    clock_timer_start(until_ns > now_ns ? MIN(until_ns - now_ns, CLOCK_WAIT_MAX_NS) : 0);
+    cpu->timer_set_ns = now_ns + wait_ns;
+    clock_timer_start(wait_ns);
 }
 
 void arch_timer_arm(uint64_t until_ns)
 {
-    deadline_ns[this_cpu()->index] = until_ns;
-    if (until_ns == UINT64_MAX)
+    struct cpu *cpu = this_cpu();
+
+    cpu->deadline_ns = until_ns;
+    if (until_ns == UINT64_MAX) {
+        cpu->timer_set_ns = UINT64_MAX;
         clock_timer_stop();
-    else
-        start_timer(until_ns);
+    } else if (until_ns < cpu->timer_set_ns || until_ns - cpu->timer_set_ns > EARLY_NS) {
+        start_timer(cpu);
+    }
 }
 
 bool clock_timer_fired(void)
 {
-    uint64_t until_ns = deadline_ns[this_cpu()->index];
+    struct cpu *cpu = this_cpu();
 
-    if (until_ns == UINT64_MAX)
+    if (cpu->deadline_ns == UINT64_MAX)
         return false;
-    if (arch_clock_ns() < until_ns) {
-        start_timer(until_ns);
+    if (arch_clock_ns() < cpu->deadline_ns) {
+        start_timer(cpu);
         return false;
     }
-    deadline_ns[this_cpu()->index] = UINT64_MAX;
+    cpu->deadline_ns = cpu->timer_set_ns = UINT64_MAX;
     return true;
 }
