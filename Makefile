@@ -351,7 +351,7 @@ $(B)/symbols: tools/symbols.c kernel/lib/symbols.c kernel/lib/symbols.h kernel/p
 	$(Q)$(HOSTCC) -std=gnu11 -g -O1 -I. $(WARN) $(filter %.c,$^) -ldw -lelf -o $@
 $(O)/symbols/%: $(O)/bin/% $(B)/symbols
 	@mkdir -p $(@D)
-	$(Q)$(B)/symbols $< $@
+	$(Q)$(B)/symbols -d $< $@
 # included FILE, NAME: assembles a section .NAME with the file's contents between NAME_start and
 # NAME_end.
 included = printf '%s\n' '.section .$(2),"a"' '.balign 4096' '.globl $(2)_start, $(2)_end' \

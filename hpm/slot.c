@@ -95,7 +95,7 @@ static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profile
     at->walk = 0;
     at->samplers = 0;
     at->atomic = at->modified = false;
-    at->reserved = 0;
+    at->bytes = 0;
     at->chain = ring->chains ? chain_of(hpm, ring->chains, t, at->cpu) : 0;
     if (telling)
         trace_sample(s, at);

@@ -3,6 +3,7 @@
  * .eh_frame, by libelf and libdw.
  *
  *   symbols ELF TABLE [NAME...]    writes TABLE; symbols with these names are not functions
+ *   symbols -d ELF TABLE           writes TABLE, with variables as functions without lines
  *   symbols -f TABLE ADDRESS...    prints function+offset file:line for each address, with ?? for
  *                                  unknown parts
  *
@@ -46,7 +47,7 @@ struct list {
 };
 
 static const char *program;
-static struct list functions, rows, sections, files, frames;
+static struct list functions, variables, rows, sections, files, frames;
 static struct list names; /* of bytes */
 
 static _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -97,11 +98,29 @@ static const struct code *code_around(uint64_t address)
     return NULL;
 }
 
+static uint64_t lowest_code(void)
+{
+    const struct code *code = sections.items;
+    uint64_t lowest = code[0].start;
+
+    for (size_t i = 1; i < sections.count; i++)
+        lowest = code[i].start < lowest ? code[i].start : lowest;
+    return lowest;
+}
+
 static bool is_listed(const char *name, char *const *list)
 {
     while (*list && strcmp(*list, name) != 0)
         list++;
     return *list != NULL;
+}
+
+/* Variables that lie before the code cannot be told: offsets count from there. */
+static bool is_variable(const GElf_Sym *symbol)
+{
+    return GELF_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_size &&
+           symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS &&
+           symbol->st_value >= lowest_code() && !code_around(symbol->st_value);
 }
 
 static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
@@ -115,6 +134,10 @@ static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
             die("symbol %zu: %s", i, elf_errmsg(-1));
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
         unsigned type = GELF_ST_TYPE(symbol.st_info);
+        if (name && *name && is_variable(&symbol))
+            *(struct function *)add_items(&variables, sizeof(struct function), 1) =
+                (struct function){symbol.st_value, symbol.st_size, name,
+                                  1 + (GELF_ST_BIND(symbol.st_info) == STB_GLOBAL)};
         /* Names that begin with $ tell code from data on AArch64. */
         if ((type != STT_FUNC && type != STT_NOTYPE) || !name || !*name || *name == '$' ||
             is_listed(name, no_functions) || !code_around(symbol.st_value))
@@ -173,9 +196,8 @@ static int by_start(const void *a, const void *b)
     return strcmp(f->name, g->name);
 }
 
-/* Leaves one function for each address, each with a size: a function without one reaches to the
- * next or to its section's end. */
-static void settle_functions(void)
+/* Leaves one function for each address, in order. */
+static void sort_functions(void)
 {
     struct function *f = functions.items;
     size_t kept = 0;
@@ -185,6 +207,15 @@ static void settle_functions(void)
         if (!kept || f[i].start != f[kept - 1].start)
             f[kept++] = f[i];
     functions.count = kept;
+}
+
+/* Leaves one function for each address, each with a size: a function without one reaches to the
+ * next or to its section's end. */
+static void settle_functions(void)
+{
+    sort_functions();
+    struct function *f = functions.items;
+    size_t kept = functions.count;
     for (size_t i = 0; i < kept; i++) {
         uint64_t end = code_around(f[i].start)->end;
         if (i + 1 < kept && f[i + 1].start < end)
@@ -192,6 +223,16 @@ static void settle_functions(void)
         if (!f[i].size)
             f[i].size = end - f[i].start;
     }
+}
+
+/* Adds variables to the functions; code is not described by way of them. */
+static void add_variables(void)
+{
+    struct function *to = add_items(&functions, sizeof *to, variables.count);
+
+    if (variables.count)
+        memcpy(to, variables.items, variables.count * sizeof *to);
+    sort_functions();
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
@@ -256,16 +297,6 @@ static void read_unit(Dwarf_Die *unit)
         }
         *(struct row *)add_items(&rows, sizeof row, 1) = row;
     }
-}
-
-static uint64_t lowest_code(void)
-{
-    const struct code *code = sections.items;
-    uint64_t lowest = code[0].start;
-
-    for (size_t i = 1; i < sections.count; i++)
-        lowest = code[i].start < lowest ? code[i].start : lowest;
-    return lowest;
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
@@ -497,7 +528,8 @@ static void write_table(FILE *out)
     free(named.items);
 }
 
-static void make(const char *elf_path, const char *table_path, char *const *no_functions)
+static void make(const char *elf_path, const char *table_path, char *const *no_functions,
+                 bool with_variables)
 {
     int fd = open(elf_path, O_RDONLY);
     Elf *elf;
@@ -510,6 +542,8 @@ static void make(const char *elf_path, const char *table_path, char *const *no_f
     read_frames(elf);
     read_lines(elf);
     settle_rows();
+    if (with_variables)
+        add_variables();
     program = table_path;
     FILE *out = fopen(table_path, "wb");
     if (!out)
@@ -553,11 +587,14 @@ int main(int argc, char **argv)
         find_addresses(argv[2], argv + 3);
         return 0;
     }
+    bool with_variables = argc >= 2 && strcmp(argv[1], "-d") == 0;
+    argv += with_variables;
+    argc -= with_variables;
     if (argc < 3) {
-        fprintf(stderr,
-                "symbols: usage: symbols ELF TABLE [NAME...], or symbols -f TABLE ADDRESS...\n");
+        fprintf(stderr, "symbols: usage: symbols [-d] ELF TABLE [NAME...], or symbols -f TABLE "
+                        "ADDRESS...\n");
         return 2;
     }
-    make(argv[1], argv[2], argv + 3);
+    make(argv[1], argv[2], argv + 3, with_variables);
     return 0;
 }

@@ -37,6 +37,7 @@ int memory_curve(int pid, struct sys_curve *out) VIGIL(memory_curve);
 int memory_regions(int pid, struct sys_memory_region *out, size_t room) VIGIL(memory_regions);
 
 /* Describes what lies at an address of process `pid`, the caller's if 0, or of the kernel: memory
- * by region, code by function, file and line. Of a child that has ended only its code is known.
+ * by region, code by function, file and line, a bundled program's variables as functions without
+ * file. Of a child that has ended code and variables are known.
  * Returns 0, ESRCH or EFAULT. */
 int symbol_of(int pid, uint64_t address, struct sys_symbol *out) VIGIL(symbol_of);

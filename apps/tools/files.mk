@@ -1,7 +1,8 @@
 # Programs that measure others.
 MEASURING_SRC := \
 	$(call files,$(addprefix measuring/,figures.c places.c program.c recording.c shares.c table.c))
-TOOLS := hpmstat hpmrec hpmtop memstat vigil-ctl watchd
+TOOLS := hpmstat hpmrec hpmtop memstat c2c vigil-ctl watchd
+c2c_SRC := $(call files,$(addprefix c2c/,c2c.c lines.c show.c) measuring/record.c) $(MEASURING_SRC)
 hpmrec_SRC := $(call files,hpmrec/hpmrec.c measuring/chains.c) $(MEASURING_SRC)
 hpmstat_SRC := \
 	$(call files,$(addprefix hpmstat/,breakdown.c hpmstat.c list.c values.c) \

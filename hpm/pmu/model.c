@@ -294,6 +294,7 @@ static size_t model_drain(struct hpm_sample *out, size_t max, uint64_t lost[PMU_
             .fetch = r->fetch,
             .atomic = r->flags & MACHINE_RECORD_ATOMIC,
             .modified = r->flags & MACHINE_RECORD_MODIFIED,
+            .bytes = r->bytes,
         };
     }
     m->tail += n;

@@ -21,8 +21,8 @@ struct hpm_sample {
     /* It read and wrote in one; the cache that served it had modified the line. False: no, or the
      * machine does not tell. */
     bool atomic, modified;
-    uint16_t reserved; /* 0 */
-    uint32_t chain;    /* of calls, see hpm/chain.h; 0: none */
+    uint16_t bytes; /* of the access, of those in the line of `data`; 0: unknown */
+    uint32_t chain; /* of calls, see hpm/chain.h; 0: none */
 };
 
 #define HPM_SAMPLING_PERIOD_MAX (1u << 20)

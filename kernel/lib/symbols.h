@@ -10,6 +10,8 @@
  * - the offset of each file's name, 32 bits each
  * - all names, each ended by NUL
  *
+ * Variables of programs, not of the kernel, are functions without lines.
+ *
  * Offsets of code count from `base`. Inlined code belongs to the function that contains it, but has
  * its own file and lines.
  */

@@ -43,7 +43,7 @@ enum sys_number {
     SYS_HPM_VALUES,
     SYS_HPM_CLOSE, /* (session) Closes the session. */
     /* (pid, addr, struct sys_symbol *, bytes) Describes what lies at an address of a process; pid
-     * 0: the caller's. Of a child that has ended only the code is known, of others that are gone
+     * 0: the caller's. Of a child that has ended code and variables are known, of others gone
      * the kernel's. */
     SYS_SYMBOL,
     /* (struct sys_profiling *, char *why, bytes) Opens a session that samples by criteria from now
@@ -276,8 +276,8 @@ struct sys_sample {
     /* 1: the access read and wrote in one; the cache that served it had modified the line. 0: no,
      * or the machine does not tell. */
     uint8_t atomic, modified;
-    uint16_t reserved2; /* 0 */
-    uint32_t chain;     /* of calls, see SYS_SAMPLE_CHAIN; 0: none */
+    uint16_t bytes; /* of the access, of those in the line of `data`; 0: unknown */
+    uint32_t chain; /* of calls, see SYS_SAMPLE_CHAIN; 0: none */
 };
 
 enum { SYS_NOT_STRETCHED, SYS_STRETCHED_FOR_COST, SYS_STRETCHED_FOR_STORMS };
@@ -401,7 +401,8 @@ struct sys_memory_region {
 };
 
 struct sys_cpu {
-    uint16_t chip, core, node, reserved; /* core: counted over the whole machine */
+    uint16_t chip, core, node; /* core: counted over the whole machine */
+    uint16_t line_bytes;       /* of its caches' lines; 0: unknown */
     /* Cycles by the counters, up to the CPU's last switch or tick; 0: there are none. */
     uint64_t busy_cycles, idle_cycles;
 };

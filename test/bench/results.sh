@@ -17,6 +17,7 @@ parts() {
 		mux           | make bench-mux
 		lives         | make bench-lives
 		lives-guest   | make machine && make ARCH=x86_64 build/x86_64/vigil-test.elf && make ARCH=aarch64 build/aarch64/vigil-test.img && { test/bench/header.sh 'TIMES=12 test/qemu/lives.t'; for arch in x86_64 aarch64; do ARCH=$arch TIMES=12 test/qemu/lives.t 2>&1 | sed -n 's/^# RESULT/RESULT/p'; done; } >build/results/lives-guest.txt && mv build/results/lives-guest.txt docs/results
+		c2c           | make machine && make ARCH=x86_64 build/x86_64/vigil-test.elf && make ARCH=aarch64 build/aarch64/vigil-test.img && { test/bench/header.sh 'SEEDS=6 test/qemu/c2c.t'; for arch in x86_64 aarch64; do ARCH=$arch SEEDS=6 test/qemu/c2c.t 2>/dev/null | sed -n 's/^# RESULT/RESULT/p'; done; } >build/results/c2c.txt && mv build/results/c2c.txt docs/results
 		period        | make bench-period
 		mrc           | make bench-mrc
 		pools         | make bench-pools

@@ -8,6 +8,7 @@ fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/firmware/numa.c kernel/b
 fuzz_elf_SRC := kernel/proc/elf.c
 $(foreach f,criteria event metric,$(eval fuzz_$(f)_SRC := $(EVENTS_SRC_x86_64)))
 fuzz_http_SRC := apps/tools/watchd/http.c
+fuzz_lines_SRC := apps/tools/c2c/lines.c apps/tools/measuring/table.c
 fuzz_net_frame_SRC = $(LWIP_TESTED) $(addprefix kernel/,net/lwip/frame.c dev/net/net_hash.c)
 fuzz_net_wire_SRC = $(LWIP_TESTED) $(call double,lossy.c)
 fuzz_p9_SRC = $(P9_TESTED)

@@ -56,7 +56,8 @@ struct access {
     uint8_t source;
     bool fetch;
     uint32_t latency;
-    uint32_t walk; /* cycles of its page walk; 0: the TLB had the translation */
+    uint32_t walk;  /* cycles of its page walk; 0: the TLB had the translation */
+    uint16_t bytes; /* in the line of va; 0: no data */
 };
 
 /* A CPU's performance monitor; see pmu.c. */
@@ -117,7 +118,8 @@ struct vcpu {
     uint16_t space; /* PCID, ASID */
     bool globals;   /* kernel translations survive a change of address space */
     struct tlb tlb;
-    uint32_t walked; /* cycles of the page walk of the access that is under way */
+    uint32_t walked;       /* cycles of the page walk of the access that is under way */
+    uint16_t access_bytes; /* of the access under way; 0: as many as QEMU says */
     vaddr_t code_page;
     struct storebuf stores;
     struct counts count[MODES];

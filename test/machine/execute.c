@@ -247,10 +247,19 @@ static void count_served(struct vcpu *v, const struct cache_result *r, bool stor
         event(v, MACHINE_EVENT_LLC_LOAD_MISSES);
 }
 
+/* Returns how many bytes of an access from `va` on are in the line of va. */
+static uint16_t bytes_in_line(const struct vcpu *v, const qemu_plugin_meminfo_t *info, vaddr_t va)
+{
+    unsigned bytes = v->access_bytes ? v->access_bytes : 1u << qemu_plugin_mem_size_shift(*info);
+    unsigned line = machine.topology->line_bytes;
+
+    return (uint16_t)MIN(bytes, line - (va & (line - 1)));
+}
+
 /* Counts a data access that missed the L1D or the TLB, after it is done, and tells the PMU and the
  * ground truth. */
 static void missed(struct vcpu *v, vaddr_t pc, vaddr_t va, paddr_t pa, const struct cache_result *r,
-                   uint8_t flags)
+                   const qemu_plugin_meminfo_t *info, uint8_t flags)
 {
     struct access a = {
         .pc = pc,
@@ -261,6 +270,7 @@ static void missed(struct vcpu *v, vaddr_t pc, vaddr_t va, paddr_t pa, const str
         .source = r->source,
         .latency = r->latency,
         .walk = take_walk(v),
+        .bytes = bytes_in_line(v, info, va),
     };
     if (r->source != CACHE_L1)
         count_served(v, r, flags & MACHINE_RECORD_STORE);
@@ -292,10 +302,11 @@ static void load_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, va
         return;
     if (r.source != CACHE_L1)
         stall_dcache(v, r.source, r.latency);
-    missed(v, pc, va, pa, &r, 0);
+    missed(v, pc, va, pa, &r, &info, 0);
 }
 
-static void store_to(struct vcpu *v, const struct tlb_entry *e, vaddr_t va, vaddr_t pc)
+static void store_to(struct vcpu *v, const struct tlb_entry *e, vaddr_t va, vaddr_t pc,
+                     const qemu_plugin_meminfo_t *info)
 {
     paddr_t pa = tlb_frame(e) | (va & PAGE_MASK);
     if (__builtin_expect(tlb_is_io(e), 0)) {
@@ -312,14 +323,14 @@ static void store_to(struct vcpu *v, const struct tlb_entry *e, vaddr_t va, vadd
     if (wait)
         stall_time(v, MACHINE_EVENT_STALL_OTHER, wait);
     if (!hit(v, &r))
-        missed(v, pc, va, pa, &r, MACHINE_RECORD_STORE);
+        missed(v, pc, va, pa, &r, info, MACHINE_RECORD_STORE);
 }
 
 static void store_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
 {
     const struct tlb_entry *e = translate(v, info, va, true);
     if (__builtin_expect(e != NULL, 1))
-        store_to(v, e, va, pc);
+        store_to(v, e, va, pc, &info);
 }
 
 static void atomic_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
@@ -341,7 +352,7 @@ static void atomic_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, 
         return;
     if (r.source != CACHE_L1)
         stall_dcache(v, r.source, r.latency);
-    missed(v, pc, va, pa, &r, MACHINE_RECORD_STORE | MACHINE_RECORD_ATOMIC);
+    missed(v, pc, va, pa, &r, &info, MACHINE_RECORD_STORE | MACHINE_RECORD_ATOMIC);
 }
 
 /* Returns whether the access ends in another line than it begins in. Most can be told not to
@@ -357,6 +368,16 @@ static inline bool crosses_line(qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t 
     return offset + ((vaddr_t)1 << qemu_plugin_mem_size_shift(info)) > line;
 }
 
+/* Makes the part of an access that is in the next line. */
+static void second_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t next,
+                        vaddr_t pc,
+                        void (*part)(struct vcpu *, qemu_plugin_meminfo_t, vaddr_t, vaddr_t))
+{
+    v->access_bytes = (uint16_t)(va + (1u << qemu_plugin_mem_size_shift(info)) - next);
+    part(v, info, next, pc);
+    v->access_bytes = 0;
+}
+
 void execute_load(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc)
 {
     struct vcpu *v = machine.running;
@@ -368,7 +389,7 @@ void execute_load(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *p
         return;
     load_part(v, info, va, (vaddr_t)pc);
     if (__builtin_expect(crosses_line(info, va, &next), 0))
-        load_part(v, info, next, (vaddr_t)pc);
+        second_part(v, info, va, next, (vaddr_t)pc, load_part);
 }
 
 void execute_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc)
@@ -387,7 +408,7 @@ void execute_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *
     }
     store_part(v, info, va, (vaddr_t)pc);
     if (__builtin_expect(crosses_line(info, va, &next), 0))
-        store_part(v, info, next, (vaddr_t)pc);
+        second_part(v, info, va, next, (vaddr_t)pc, store_part);
 }
 
 void execute_atomic(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc)
@@ -399,7 +420,7 @@ void execute_atomic(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void 
     v->mode->n[MACHINE_EVENT_STORES]++;
     atomic_part(v, info, va, (vaddr_t)pc);
     if (__builtin_expect(crosses_line(info, va, &next), 0))
-        atomic_part(v, info, next, (vaddr_t)pc);
+        second_part(v, info, va, next, (vaddr_t)pc, atomic_part);
 }
 
 /* Returns the last line that an access touches. */
@@ -442,8 +463,10 @@ void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc)
         e = tlb_insert(&v->tlb, va, v->space, global_page(v, va), pa, false);
     }
     v->mode->n[MACHINE_EVENT_STORES]++;
+    v->access_bytes = (uint16_t)bytes;
     for (vaddr_t end = va + bytes; va < end; va += machine.topology->line_bytes)
-        store_to(v, e, va, pc);
+        store_to(v, e, va, pc, NULL);
+    v->access_bytes = 0;
 }
 
 /* ---- Special instructions -------------------------------------------------------------------- */

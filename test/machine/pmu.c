@@ -102,6 +102,7 @@ static void write_record(struct vcpu *v, const struct access *a, unsigned sample
         .samplers = (uint8_t)samplers,
         .fetch = a->fetch,
         .walk = (uint16_t)a->walk,
+        .bytes = a->bytes,
     };
 
     if (!p->ring_records)

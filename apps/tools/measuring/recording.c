@@ -135,15 +135,23 @@ void recording_print_head(const struct sys_sample_account *a, const struct recor
            head->line_end);
 }
 
-void recording_cost(const struct recording *r, char out[FIGURE_MAX])
+uint64_t recording_busy(const struct recording *r)
 {
     struct sys_sample_account a;
 
     recording_account(r, 0, &a);
     uint64_t passed = a.passed - r->began.passed, idle = a.idle - r->began.idle;
-    if (passed > idle)
-        snprintf(out, FIGURE_MAX, "%.2f",
-                 figure_percent(a.cycles - r->began.cycles, passed - idle));
+    return passed > idle ? passed - idle : 0;
+}
+
+void recording_cost(const struct recording *r, char out[FIGURE_MAX])
+{
+    struct sys_sample_account a;
+
+    recording_account(r, 0, &a);
+    uint64_t busy = recording_busy(r);
+    if (busy)
+        snprintf(out, FIGURE_MAX, "%.2f", figure_percent(a.cycles - r->began.cycles, busy));
     else
         snprintf(out, FIGURE_MAX, "unknown");
 }

@@ -72,4 +72,6 @@ struct shares_form recording_form(const struct sys_sample_account *a, size_t row
                                   const char *line_end);
 /* Writes the part of the busy CPUs' time that all sampling took, in percent, or "unknown". */
 void recording_cost(const struct recording *r, char out[FIGURE_MAX]);
+/* Returns the cycles of all CPUs by the clock that were not idle, since the opening. */
+uint64_t recording_busy(const struct recording *r);
 void recording_close(struct recording *r);

@@ -314,9 +314,10 @@ struct machine_record {
     uint16_t cpu;
     /* Bit n: sampler n took it; 0: a counter with MACHINE_COUNT_SAMPLE did. */
     uint8_t samplers;
-    uint8_t fetch; /* 1: MACHINE_KIND_FETCH; source is MACHINE_L1, latency 0 */
-    uint16_t walk; /* cycles of the page walk; 0: the TLB had the translation */
-    uint32_t reserved0;
+    uint8_t fetch;  /* 1: MACHINE_KIND_FETCH; source is MACHINE_L1, latency 0 */
+    uint16_t walk;  /* cycles of the page walk; 0: the TLB had the translation */
+    uint16_t bytes; /* of the access that are in data's line; 0: a machine that does not tell */
+    uint16_t reserved0;
     uint64_t reserved[2];
 };
 #define MACHINE_RECORD_BYTES 64

@@ -29,7 +29,7 @@ int64_t vigil_cpus(const struct call *c)
         struct sys_cpu out = {topo->of[cpu->index].chip,
                               topo->of[cpu->index].core,
                               topo->of[cpu->index].node,
-                              0,
+                              (uint16_t)hpm_caps()->line_bytes,
                               b->cycles,
                               b->idle_cycles};
         if (arch_copy_to_user(c->a[0] + cpu->index * sizeof(out), &out, sizeof(out)))

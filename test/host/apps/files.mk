@@ -6,6 +6,8 @@ test_chat_SRC := $(addprefix apps/workloads/chat/,room.c text.c) apps/common/are
 test_chat_users_SRC := $(addprefix apps/workloads/chat/,room.c server.c text.c users.c) \
 	$(addprefix apps/common/,arena.c connection.c)
 test_histogram_SRC := apps/common/histogram.c
+test_lines_SRC := apps/tools/c2c/lines.c apps/tools/measuring/table.c
+test_lines_LIBS := -Wl,--wrap=calloc
 test_http_SRC := apps/tools/watchd/http.c
 test_output_SRC := $(addprefix apps/tools/watchd/,output.c text.c)
 test_phases_SRC := $(filter-out %/phases/phases.c,$(phases_SRC)) apps/common/arena.c

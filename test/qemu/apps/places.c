@@ -89,7 +89,13 @@ static void memory_is_known_by_region(void)
     tap_check(place.region_bytes == 2 * PAGE, "... and how large it is");
     place = at(ADDRESS(&variable));
     next = at(ADDRESS(&variable) + 8);
-    tap_check(is_memory(&place, "data", next.region_offset - 8), "a variable");
+    tap_check(strcmp(place.region, "data") == 0 && place.region_offset == next.region_offset - 8,
+              "a variable's region");
+    tap_check(strcmp(place.function, "variable") == 0 && !place.function_offset && !place.file[0],
+              "... and name, without a file");
+    place = at(ADDRESS(&variable) + 7);
+    tap_check(strcmp(place.function, "variable") == 0 && place.function_offset == 7,
+              "... and the offset in it");
     place = at(ADDRESS(&place));
     tap_check(strcmp(place.region, "main stack") == 0 && !place.function[0],
               "a variable on the stack");
@@ -151,8 +157,11 @@ static void code_of_a_child_that_has_ended_is_known(void)
     tap_check(strcmp(place.function, "call") == 0 && strcmp(place.file, THIS) == 0 && place.line &&
                   !place.region[0] && !place.region_offset && !place.region_bytes,
               "... and is known, without a region");
-    tap_check(symbol_of(pid, ADDRESS(&variable), &place) == 0 && is_memory(&place, "", 0),
-              "... its memory is not");
+    tap_check(symbol_of(pid, ADDRESS(&variable), &place) == 0 &&
+                  strcmp(place.function, "variable") == 0 && !place.region[0],
+              "... and so is a variable");
+    tap_check(symbol_of(pid, ADDRESS(&place), &place) == 0 && is_memory(&place, "", 0),
+              "... other memory is not");
     tap_check(symbol_of(pid, 0xffffffff80200000 + 0x10000, &place) == 0 &&
                   strcmp(place.region, "kernel") == 0,
               "... and the kernel's code is as ever");
