@@ -2,8 +2,12 @@
 MEASURING_SRC := \
 	$(call files,$(addprefix measuring/,figures.c places.c program.c recording.c shares.c table.c))
 TOOLS := hpmstat hpmrec hpmtop memstat c2c vigil-ctl watchd
-c2c_SRC := $(call files,$(addprefix c2c/,c2c.c lines.c show.c) measuring/record.c) $(MEASURING_SRC)
-hpmrec_SRC := $(call files,hpmrec/hpmrec.c measuring/chains.c) $(MEASURING_SRC)
+c2c_SRC := \
+	$(call files,$(addprefix c2c/,c2c.c lines.c show.c) \
+	$(addprefix measuring/,elf_names.c images.c record.c)) $(MEASURING_SRC)
+hpmrec_SRC := \
+	$(call files,hpmrec/hpmrec.c $(addprefix measuring/,chains.c elf_names.c images.c)) \
+	$(MEASURING_SRC)
 hpmstat_SRC := \
 	$(call files,$(addprefix hpmstat/,breakdown.c hpmstat.c list.c values.c) \
 	measuring/record.c measuring/since.c) hpm/events/fit.c \

@@ -12,6 +12,7 @@
 #include "apps/libc/hpm.h"
 #include "apps/libc/state.h"
 #include "apps/tools/c2c/c2c.h"
+#include "apps/tools/measuring/images.h"
 #include "apps/tools/measuring/places.h"
 #include "apps/tools/measuring/program.h"
 
@@ -61,8 +62,8 @@ static void note_sample(const struct sys_sample *s)
     };
 
     lines_add(&lines, &a);
-    places_code(s->pid, s->pc); /* while the process lives */
-    places_region(s->pid, s->data);
+    places_region(s->pid, s->data); /* while the process lives */
+    places_code(s->pid, s->pc);
     if (a.near && a.kind == LINES_READ && s->criterion < CRITERIA) {
         near_reads[s->criterion].accesses += s->period;
         near_reads[s->criterion].cycles += (uint64_t)s->period * s->latency;
@@ -175,6 +176,8 @@ int main(int argc, char **argv)
         args_refuse(&table, "program", "missing", "no program behind '--'");
     uint32_t pid = (uint32_t)application_next_pid();
     places_name(pid, argv[program]);
+    places_ask(images_find);
+    images_read(argv[program]);
     open_or_exit(pid);
     read_machine();
     program_begin_or_exit(&p, &table, argv + program, argc - program);

@@ -98,13 +98,15 @@ static struct advice advise(const struct c2c_report *r, const struct lines_line 
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-/* Writes "function file:line", or "0x401234 [region]" where no function is known. */
+/* Writes "function file:line", "function+0x10" where no file is known, or "0x401234 [region]" where no function is known. */
 static const char *code_at(const struct c2c_report *r, uint64_t pc, char out[TEXT_MAX])
 {
     const struct place *p = places_code(r->pid, pc);
 
-    if (p->function[0] != '?')
+    if (p->function[0] != '?' && p->file[0] != '?')
         snprintf(out, TEXT_MAX, "%s %s:%" PRIu32, p->function, base_name(p->file), p->line);
+    else if (p->function[0] != '?')
+        snprintf(out, TEXT_MAX, "%s+0x%" PRIx64, p->function, p->offset);
     else
         snprintf(out, TEXT_MAX, "0x%" PRIx64 " [%s]", pc, p->region ? p->region : "?");
     return out;

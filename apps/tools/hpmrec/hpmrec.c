@@ -14,6 +14,7 @@
 #include "apps/common/args.h"
 #include "apps/tools/measuring/chains.h"
 #include "apps/tools/measuring/figures.h"
+#include "apps/tools/measuring/images.h"
 #include "apps/tools/measuring/places.h"
 #include "apps/tools/measuring/program.h"
 #include "apps/tools/measuring/recording.h"
@@ -236,6 +237,9 @@ int main(int argc, char **argv)
     uint32_t pid = program < argc ? (uint32_t)application_next_pid() : 0;
     if (pid)
         places_name(pid, argv[program]);
+    places_ask(images_find);
+    if (pid)
+        images_read(argv[program]);
     recording_open_or_exit(&recording, &table, &wanted, all ? 0 : pid);
     if (marks)
         hpm_mark("recording");

@@ -72,11 +72,27 @@ const char *places_program(uint32_t pid)
 
 /* ---- Addresses ------------------------------------------------------------------------------- */
 
+static bool (*ask_for_name)(uint32_t, uint64_t, const char **, uint64_t *);
+
+void places_ask(bool (*find)(uint32_t pid, uint64_t address, const char **name, uint64_t *offset))
+{
+    ask_for_name = find;
+}
+
 static struct table places = {.bytes = sizeof(struct place)};
 
 static const char *text_or_unknown(const char *s)
 {
     return s[0] ? intern(s) : unknown;
+}
+
+static void look_further(uint32_t pid, uint64_t address, struct place *out)
+{
+    const char *name;
+
+    if (pid && out->program != kernel && ask_for_name &&
+        ask_for_name(pid, address, &name, &out->offset))
+        out->function = intern(name);
 }
 
 static void look_up_symbol(uint32_t pid, uint64_t address, struct place *out)
@@ -86,6 +102,7 @@ static void look_up_symbol(uint32_t pid, uint64_t address, struct place *out)
     out->program = out->function = out->file = unknown;
     if (symbol_of((int)pid, address, &found)) {
         out->program = places_program(pid);
+        look_further(pid, address, out);
         return;
     }
     bool in_kernel = !strcmp(found.region, kernel);
@@ -95,6 +112,8 @@ static void look_up_symbol(uint32_t pid, uint64_t address, struct place *out)
     out->region = found.region[0] ? intern(found.region) : NULL;
     out->offset = found.function_offset;
     out->line = found.line;
+    if (!found.function[0])
+        look_further(pid, address, out);
 }
 
 const struct place *places_code(uint32_t pid, uint64_t pc)

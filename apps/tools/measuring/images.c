@@ -1,0 +1,137 @@
+/* See images.h. */
+#include "apps/tools/measuring/images.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "apps/tools/measuring/elf_names.h"
+
+enum { PATH_ROOM = 512, FILE_MAX = 64 << 20 };
+
+struct image {
+    struct image *next;
+    char path[PATH_ROOM];
+    struct elf_names names; /* none: it cannot be read, or has no symbols */
+};
+static struct image *images;
+
+/* A file in a process: its addresses are `bias` above those that it was linked for. */
+struct loaded {
+    struct loaded *next;
+    uint32_t pid;
+    uint64_t bias;
+    const struct image *image;
+};
+static struct loaded *all_loaded;
+
+/* Returns a file's bytes with a NUL behind them, NULL: it cannot be read, or is too large. */
+static uint8_t *read_file(const char *path, size_t *bytes)
+{
+    FILE *in = fopen(path, "rb");
+    uint8_t *at = NULL;
+    long size = -1;
+
+    if (in && !fseek(in, 0, SEEK_END))
+        size = ftell(in);
+    if (size > 0 && size <= FILE_MAX && !fseek(in, 0, SEEK_SET))
+        at = malloc((size_t)size + 1);
+    if (at && fread(at, 1, (size_t)size, in) != (size_t)size) {
+        free(at);
+        at = NULL;
+    }
+    if (in)
+        fclose(in);
+    if (at)
+        at[size] = '\0';
+    *bytes = at ? (size_t)size : 0;
+    return at;
+}
+
+/* Returns the image of a file, which is read once. NULL: no memory. */
+static const struct image *image_of(const char *path)
+{
+    struct image *i = images;
+    size_t bytes;
+
+    while (i && strcmp(i->path, path) != 0)
+        i = i->next;
+    if (i)
+        return i;
+    i = calloc(1, sizeof *i);
+    if (!i)
+        return NULL;
+    snprintf(i->path, sizeof i->path, "%s", path);
+    uint8_t *file = read_file(path, &bytes);
+    if (file && !elf_names_read(file, bytes, &i->names))
+        free(file);
+    i->next = images;
+    images = i;
+    return i;
+}
+
+void images_read(const char *path)
+{
+    image_of(path);
+}
+
+static void note_loaded(uint32_t pid, uint64_t start, const struct image *image)
+{
+    uint64_t bias = start - image->names.low;
+
+    for (const struct loaded *l = all_loaded; l; l = l->next)
+        if (l->pid == pid && l->bias == bias && l->image == image)
+            return;
+    struct loaded *l = malloc(sizeof *l);
+    if (!l)
+        return;
+    *l = (struct loaded){all_loaded, pid, bias, image};
+    all_loaded = l;
+}
+
+/* Reads which files a process has mapped from their beginning on, as loaders map programs. */
+static void read_maps(uint32_t pid)
+{
+    char line[PATH_ROOM + 128], path[PATH_ROOM];
+    uint64_t start, offset;
+
+    snprintf(line, sizeof line, "/proc/%" PRIu32 "/maps", pid);
+    FILE *in = fopen(line, "r");
+    while (in && fgets(line, sizeof line, in)) {
+        if (sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64 " %*s %*s %511[^\n]", &start, &offset,
+                   path) != 3 ||
+            path[0] != '/' || offset)
+            continue;
+        const struct image *image = image_of(path);
+        if (image && image->names.count)
+            note_loaded(pid, start, image);
+    }
+    if (in)
+        fclose(in);
+}
+
+static const struct loaded *loaded_at(uint32_t pid, uint64_t address)
+{
+    const struct loaded *l = all_loaded;
+
+    while (l && (l->pid != pid || address - l->bias < l->image->names.low ||
+                 address - l->bias >= l->image->names.high))
+        l = l->next;
+    return l;
+}
+
+bool images_find(uint32_t pid, uint64_t address, const char **name, uint64_t *offset)
+{
+    static unsigned asked;
+    const struct loaded *l = loaded_at(pid, address);
+
+    if (!l && asked++ % IMAGES_EVERY == 0) {
+        read_maps(pid);
+        l = loaded_at(pid, address);
+    }
+    const struct elf_name *n = l ? elf_names_find(&l->image->names, address - l->bias) : NULL;
+    if (!n)
+        return false;
+    *name = n->name;
+    *offset = address - l->bias - n->start;
+    return true;
+}
