@@ -98,7 +98,8 @@ static struct advice advise(const struct c2c_report *r, const struct lines_line 
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-/* Writes "function file:line", "function+0x10" where no file is known, or "0x401234 [region]" where no function is known. */
+/* Writes "function file:line", "function+0x10" where no file is known, or "0x401234 [region]" where
+ * no function is. */
 static const char *code_at(const struct c2c_report *r, uint64_t pc, char out[TEXT_MAX])
 {
     const struct place *p = places_code(r->pid, pc);

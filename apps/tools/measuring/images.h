@@ -7,8 +7,7 @@
 /* Finds the function or variable at an address. The files that a process has mapped are read from
  * /proc/PID/maps when an address is in none that is known, at most every IMAGES_EVERY such
  * questions; they stay known after its end. `name` stays as it is. */
-/* images_read() reads a file beforehand, as far as it can be read: a short program may else have ended
- * meanwhile. */
 enum { IMAGES_EVERY = 64 };
-void images_read(const char *path);
 bool images_find(uint32_t pid, uint64_t address, const char **name, uint64_t *offset);
+/* Reads a file beforehand, as far as it can be read: a short program may else end meanwhile. */
+void images_read(const char *path);
