@@ -31,6 +31,8 @@ bool hpm_read_news(struct hpm_thread *t, struct hpm_breakdown *out);
  * for all. Readings after it include all that happened before it. Interrupts those CPUs. Thread
  * context, no spinlock held. */
 void hpm_update(uint32_t pid);
+/* The same for the calling CPU. */
+void hpm_update_here(void);
 /* Adds logical counts of `t` to `sums`, as hpm_read_thread reads them. counts: bit i stands for
  * logical count i; counts that do not exist are left out. Any context. */
 void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums);

@@ -59,3 +59,8 @@ int hpm_event_check(const char *text)
     bool has_fixed = event.fixed != EVENT_NO_FIXED && event.fixed < 32;
     return has_counter || has_fixed ? 0 : -ENOENT;
 }
+
+void hpm_update_here(void)
+{
+    account_here();
+}

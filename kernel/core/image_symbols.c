@@ -16,6 +16,15 @@ bool symbols_find_kernel(vaddr_t address, struct symbol_found *out)
            symbols_find(&symbols, address, out);
 }
 
+bool symbols_open_kernel(struct symbols *out, vaddr_t *text, vaddr_t *end)
+{
+    const char *why;
+
+    *text = (vaddr_t)image_start;
+    *end = (vaddr_t)text_end;
+    return !symbols_open(symbols_start, (uint64_t)(symbols_end - symbols_start), out, &why);
+}
+
 void symbols_describe(const struct symbol_found *place, char *buf, size_t n)
 {
     size_t used = 0;

@@ -102,6 +102,18 @@ bool symbols_frame_at(const void *table, vaddr_t address, struct symbols_frame *
     return n;
 }
 
+bool symbols_function_at(const struct symbols *s, uint32_t i, vaddr_t *start, const char **name)
+{
+    struct symbols_function f;
+
+    if (i >= s->header.functions)
+        return false;
+    memcpy(&f, s->functions + i * sizeof f, sizeof f);
+    *start = s->header.base + f.start;
+    *name = name_at(s, f.name);
+    return *name != NULL;
+}
+
 bool symbols_find(const struct symbols *s, vaddr_t address, struct symbol_found *out)
 {
     *out = (struct symbol_found){0};

@@ -80,6 +80,10 @@ int symbols_open(const void *table, uint64_t size, struct symbols *out, const ch
  * answers, but nothing is read beyond its bytes. */
 bool symbols_find(const struct symbols *symbols, vaddr_t address, struct symbol_found *out);
 
+/* Finds function number i, from 0, in the order of addresses. Returns false if there is none. */
+bool symbols_function_at(const struct symbols *symbols, uint32_t i, vaddr_t *start,
+                         const char **name);
+
 /* Looks up how the code at an address of an opened table's program finds its caller. Returns false
  * if the table does not say. */
 bool symbols_frame_at(const void *table, vaddr_t address, struct symbols_frame *out);
@@ -87,6 +91,9 @@ bool symbols_frame_at(const void *table, vaddr_t address, struct symbols_frame *
 /* ---- image_symbols.c ------------------------------------------------------------------------- */
 /* Does the same for the kernel's own code. */
 bool symbols_find_kernel(vaddr_t address, struct symbol_found *out);
+/* Opens the table of the kernel's own code, which begins and ends there. Returns whether it has
+ * one. */
+bool symbols_open_kernel(struct symbols *out, vaddr_t *text, vaddr_t *end);
 #define SYMBOLS_TEXT_MAX 224
 /* Formats a result as "function+offset file:line" without the parts that are unknown; empty if
  * nothing is known. */

@@ -37,8 +37,42 @@ static int find_name(struct perf_event *e)
     return 0;
 }
 
+/* Finds what the samples of an event are. */
+static int begin_sampling(struct perf_event *e)
+{
+    bool clock = e->found.is_software && e->found.software <= PERF_CPU_CLOCK;
+    char name[PERF_NAME_MAX];
+
+    if (!e->attr.sample_period || (e->found.is_software && e->found.software == PERF_NOTHING))
+        return 0;
+    if ((e->found.is_software && !clock) || (!e->found.is_software && e->attr.precise_ip) ||
+        (e->attr.sample_type & ~(uint64_t)PERF_SAMPLED))
+        return -EOPNOTSUPP;
+    if (clock ? !perf_name(&e->attr, "time", name) : !e->name[0])
+        return 0; /* in no mode */
+    mutex_lock(&perf_rings);
+    int err = perf_sampler_take(e, clock ? name : e->name);
+    mutex_unlock(&perf_rings);
+    return err;
+}
+
+/* A thread on one CPU only is not counted: its counts are not kept apart by CPU. */
+static int check_apart(struct perf_event *e)
+{
+    e->apart = e->scope.tid && e->scope.cpu != -1;
+    if (e->apart && !e->attr.sample_period &&
+        !(e->found.is_software && e->found.software == PERF_NOTHING))
+        return -EOPNOTSUPP;
+    if (e->apart)
+        e->name[0] = '\0';
+    return 0;
+}
+
 static int find_event(struct perf_event *e)
 {
+    /* There are no breakpoints; Linux's first answer is for what is none. */
+    if (e->attr.type == PERF_TYPE_BREAKPOINT)
+        return e->attr.bp_type & ~7u || !e->attr.bp_type ? -EINVAL : -EOPNOTSUPP;
     int err = perf_find(e->attr.type, e->attr.config, PERF_PMU_TYPE, &e->found);
 
     return err ?: find_name(e) ?: perf_attr_check_told(&e->attr);
@@ -126,9 +160,8 @@ static int check_scope(struct perf_scope scope, const struct perf_event_attr *a)
         return scope.tid ? 0 : -EINVAL;
     if (scope.cpu < 0 || (unsigned)scope.cpu >= cpu_count())
         return -EINVAL;
-    /* A thread on one CPU only is not told apart. */
     if (scope.tid)
-        return -EOPNOTSUPP;
+        return 0;
     return a->sigtrap ? -EINVAL : visible_machine() ? 0 : -EACCES;
 }
 
@@ -150,16 +183,19 @@ static int join(struct perf_event *e, struct perf_event *leader)
 
 static int enter(struct process *own, struct perf_event *e, struct perf_event *leader)
 {
+    mutex_lock(&perf_rings);
     gate_enter(&sessions_gate);
     int err = leader ? join(e, leader) : 0;
     if (!err) {
         list_push_back(&perf_events, &e->all);
         err = attach(own, e);
         e->on = !err && !e->attr.disabled;
+        e->on_ns = arch_clock_ns();
     }
     if (e->leader != e || !err)
         perf_resume(e->leader);
     gate_leave(&sessions_gate);
+    mutex_unlock(&perf_rings);
     return err;
 }
 
@@ -177,6 +213,8 @@ static struct perf_event *make_event(const struct perf_asked *asked, int64_t tid
     e->owner = thread_current()->tid;
     e->leader = e;
     e->waits_exec = asked->attr.enable_on_exec && asked->attr.disabled;
+    e->v.changes = &e->changes;
+    poll_source_init(&e->changes);
     list_init(&e->all);
     list_init(&e->members);
     list_init(&e->nodes);
@@ -197,6 +235,8 @@ int perf_open(struct process *p, const struct perf_asked *asked, struct file **o
         return -ENOMEM;
     int err = check_scope(e->scope, &e->attr) ?: find_event(e) ?: perf_attr_check_clock(&e->attr);
     if (!err)
+        err = begin_sampling(e) ?: check_apart(e);
+    if (!err)
         err = enter(p, e, leader);
     if (!err)
         err = file_make(&e->v, O_RDWR | asked->file_flags, out);
@@ -208,6 +248,7 @@ void perf_forget(struct perf_event *e)
 {
     struct perf_event *leader = e->leader;
 
+    mutex_lock(&perf_rings);
     gate_enter(&sessions_gate);
     perf_pause(leader);
     perf_unseat(leader);
@@ -226,4 +267,7 @@ void perf_forget(struct perf_event *e)
     }
     list_remove(&e->all);
     gate_leave(&sessions_gate);
+    perf_sampler_let(e);
+    perf_ring_let(e);
+    mutex_unlock(&perf_rings);
 }

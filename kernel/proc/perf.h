@@ -30,5 +30,12 @@ int perf_inherit(const struct thread *like, struct thread *t);
 void perf_leave(struct thread *self);
 /* The caller runs another program: begins what begins then, and ends what ends then. */
 void perf_exec(struct thread *self);
+/* Finds what is mapped of an event's file: its buffer, which the first mapping makes. Returns 0
+ * with a reference; -EINVAL: not a page and 2^n pages from the beginning, shared; -ENOMEM. */
+struct object;
+int perf_map(const struct file *f, uint64_t len, uint64_t offset, bool shared, bool writes,
+             struct object **out);
+/* The caller has mapped code at va. */
+void perf_told_mapping(const struct thread *self, vaddr_t va);
 /* Enables or disables all events that the caller has opened: prctl(2). */
 void perf_enable_own(const struct thread *self, bool on);

@@ -61,6 +61,8 @@ static void read_locked(const struct perf_node *n, struct perf_count *out)
     struct hpm_raw raw = {0};
 
     *out = (struct perf_count){.enabled_ns = n->thread ? sched_run_ns(n->thread) : arch_clock_ns()};
+    if (e->apart)
+        return;
     if (e->found.is_software) {
         out->counted = n->thread ? software_of_thread(e->found.software, n->thread, out->enabled_ns)
                                  : software_of_cpu(e->found.software, cpu, out->enabled_ns);
@@ -78,7 +80,7 @@ static void read_locked(const struct perf_node *n, struct perf_count *out)
 /* An event that wants a session's count and has none sees nothing. */
 static bool is_blind(const struct perf_event *e)
 {
-    return e->name[0] && !e->unit;
+    return e->apart || (e->name[0] && !e->unit);
 }
 
 void perf_begin_locked(struct perf_node *n)

@@ -10,7 +10,7 @@ static void show(struct perf_event *e, struct perf_shown *out)
 {
     perf_read_event(e, &out->count);
     out->id = e->id;
-    out->lost = 0;
+    out->lost = e->lost;
 }
 
 /* Reads the event, or all of its group. `shown` has room for that. */
@@ -68,6 +68,7 @@ static void enable(struct perf_event *e, bool on)
 
     e->waits_exec = false;
     spin_unlock(&perf_lock, irq);
+    e->on_ns = on && !e->on ? arch_clock_ns() : e->on_ns;
     e->on = on;
     if (e->leader == e && on && e->failed)
         perf_unseat(e);
@@ -84,6 +85,8 @@ static void reset(struct perf_event *e, UNUSED bool on)
 static void change_all(struct perf_event *e, bool group, void (*change)(struct perf_event *, bool),
                        bool on)
 {
+    if (e->sampler)
+        perf_pump();
     gate_enter(&sessions_gate);
     struct perf_event *leader = e->leader;
     perf_pause(leader);
@@ -101,6 +104,22 @@ static int64_t set_period(uint64_t from)
     uint64_t period;
 
     return arch_copy_from_user(&period, from, sizeof(period)) ? -EFAULT : -EINVAL;
+}
+
+/* -1: to no buffer. */
+static int64_t set_output(struct perf_event *e, int32_t fd)
+{
+    struct file *f = fd == -1 ? NULL : files_find(thread_current()->process->files, (uint32_t)fd);
+
+    if (fd != -1 && (!f || !perf_is(f))) {
+        file_put(f);
+        return -EBADF;
+    }
+    mutex_lock(&perf_rings);
+    int err = perf_ring_share(e, f ? perf_of(f->v) : NULL);
+    mutex_unlock(&perf_rings);
+    file_put(f);
+    return err;
 }
 
 static int64_t ioctl_perf(struct vnode *v, UNUSED void *state, uint32_t request, uint64_t arg)
@@ -122,9 +141,10 @@ static int64_t ioctl_perf(struct vnode *v, UNUSED void *state, uint32_t request,
         return arch_copy_to_user(arg, &e->id, sizeof(e->id)) ? -EFAULT : 0;
     case PERF_EVENT_IOC_PERIOD:
         return set_period(arg);
+    case PERF_EVENT_IOC_SET_OUTPUT:
+        return set_output(e, (int32_t)arg);
     case PERF_EVENT_IOC_REFRESH:
     case PERF_EVENT_IOC_PAUSE_OUTPUT:
-    case PERF_EVENT_IOC_SET_OUTPUT:
     case PERF_EVENT_IOC_SET_FILTER:
     case PERF_EVENT_IOC_SET_BPF:
     case PERF_EVENT_IOC_QUERY_BPF:
@@ -138,10 +158,24 @@ static int64_t ioctl_perf(struct vnode *v, UNUSED void *state, uint32_t request,
 
 /* ---- The rest -------------------------------------------------------------------------------- */
 
-/* Without a buffer of samples there is nothing to wait for, as on Linux. */
-static unsigned poll_perf(UNUSED struct vnode *v, UNUSED void *state)
+static bool has_ended(struct perf_event *e)
 {
-    return POLLHUP;
+    bool irq = spin_lock(&perf_lock), ended = e->had_threads && list_empty(&e->nodes);
+
+    spin_unlock(&perf_lock, irq);
+    return ended;
+}
+
+/* Without a buffer of records there is nothing to wait for, as on Linux. */
+static unsigned poll_perf(struct vnode *v, UNUSED void *state)
+{
+    struct perf_event *e = perf_of(v);
+    bool ended = has_ended(e);
+
+    mutex_lock(&perf_rings);
+    unsigned found = !e->ring ? POLLHUP : perf_ring_waits(e) ? PERF_READY : 0;
+    mutex_unlock(&perf_rings);
+    return found | (ended ? POLLHUP : 0);
 }
 
 static size_t name_perf(UNUSED struct vnode *v, char *to, size_t room)

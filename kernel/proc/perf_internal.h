@@ -1,18 +1,23 @@
 /*
  * The inside of perf events.
  *
- * Locking: [G] = sessions_gate, [L] = perf_lock, [-] = fixed after creation. What [L] guards is
- * written under the gate, too, but for nodes that come and go with threads.
+ * Locking: [G] = sessions_gate, [L] = perf_lock, [R] = perf_rings, a mutex around the gate, [-] =
+ * fixed after creation. What [L] guards is written under the gate, too, but for nodes that come and
+ * go with threads. The list of events is changed under [R] and [G], and read under either.
  */
 #pragma once
 #include "hpm/count.h"
 #include "hpm/linux/attr.h"
 #include "hpm/linux/count.h"
 #include "hpm/linux/events.h"
+#include "hpm/linux/record.h"
+#include "hpm/sampling.h"
 #include "kernel/lib/list.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/perf.h"
 #include "kernel/proc/session.h"
+#include "mm/object.h"
+#include <linux/poll.h>
 
 #define PERF_MEMBERS_MAX 63     /* of a group, beside its leader */
 #define PERF_NODES_MAX   262144 /* of all events */
@@ -37,26 +42,33 @@ struct perf_node {
 
 struct perf_event {
     struct vnode v;
-    struct perf_event_attr attr; /* [-] */
-    struct perf_scope scope;     /* [-] as it was opened */
-    struct perf_found found;     /* [-] */
-    char name[PERF_NAME_MAX];    /* [-] of what a session counts; empty: none does */
-    uint64_t id;                 /* [-] */
-    uint32_t owner;              /* [-] tid of the thread that has opened it */
-    struct list all;             /* [G] */
-    struct perf_event *leader;   /* [G] of its group; itself, mostly */
-    struct list members;         /* [G] of a leader: the others of its group */
-    struct list in_members;      /* [G] */
-    unsigned member_count;       /* [G] */
-    bool on;                     /* [G] it was enabled */
-    bool waits_exec;             /* [L] it is enabled when its thread runs another program */
-    bool begins;                 /* [G] perf_exec() enables it */
-    bool failed;                 /* [G] it is pinned, and cannot be counted all the time */
-    struct perf_unit *unit;      /* [L] what counts it; NULL: nothing yet, or needs none */
-    unsigned wish;               /* [L] its number in that */
-    struct list nodes;           /* [L] */
-    bool had_threads;            /* [L] */
-    struct perf_count sum;       /* [L] of the past */
+    struct perf_event_attr attr;  /* [-] */
+    struct perf_scope scope;      /* [-] as it was opened */
+    struct perf_found found;      /* [-] */
+    char name[PERF_NAME_MAX];     /* [-] of what a session counts; empty: none does */
+    uint64_t id;                  /* [-] */
+    uint32_t owner;               /* [-] tid of the thread that has opened it */
+    struct list all;              /* [G] */
+    struct perf_event *leader;    /* [G] of its group; itself, mostly */
+    struct list members;          /* [G] of a leader: the others of its group */
+    struct list in_members;       /* [G] */
+    unsigned member_count;        /* [G] */
+    bool on;                      /* [G] it was enabled */
+    bool waits_exec;              /* [L] it is enabled when its thread runs another program */
+    bool begins;                  /* [G] perf_exec() enables it */
+    bool failed;                  /* [G] it is pinned, and cannot be counted all the time */
+    struct perf_unit *unit;       /* [L] what counts it; NULL: nothing yet, or needs none */
+    unsigned wish;                /* [L] its number in that */
+    struct list nodes;            /* [L] */
+    bool had_threads;             /* [L] */
+    struct perf_count sum;        /* [L] of the past */
+    bool apart;                   /* [-] a thread on one CPU: it samples and does not count */
+    struct perf_ring *ring;       /* [R] where its records go, or NULL */
+    struct perf_sampler *sampler; /* [R] NULL: it has no samples */
+    uint64_t on_ns;               /* [G] when it was enabled last, by arch_clock_ns() */
+    uint64_t lost;                /* [R] records without room */
+    bool written;                 /* [R] its readers are to be told */
+    struct poll_source changes;
 };
 
 extern struct spinlock perf_lock;
@@ -97,3 +109,28 @@ static inline struct perf_event *perf_of(const struct vnode *v)
 extern struct list perf_events;
 /* perf.c: takes an event that goes out of its group and of the list. */
 void perf_forget(struct perf_event *e);
+
+/* perf_ring.c. perf_rings held. */
+extern struct mutex perf_rings;
+#define PERF_READY (POLLIN | POLLRDNORM)
+/* Writes a record, or counts it as lost. */
+void perf_ring_write(struct perf_event *e, const struct perf_ident *i, const void *record,
+                     size_t n);
+/* Returns whether there are records that the program has not read. */
+bool perf_ring_waits(const struct perf_event *e);
+/* Gives up its buffer. */
+void perf_ring_let(struct perf_event *e);
+/* Writes to the buffer of another event from now on; NULL: to none. Returns 0 or -EINVAL. */
+int perf_ring_share(struct perf_event *e, struct perf_event *with);
+
+/* perf_sample.c */
+/* Begins and ends sampling for e; name: of its criterion, with modes. Returns 0; -EOPNOTSUPP: it
+ * cannot be sampled here; -EINVAL: the period; -ENOMEM. perf_rings held. */
+int perf_sampler_take(struct perf_event *e, const char *name);
+void perf_sampler_let(struct perf_event *e);
+/* Writes all samples that there are to the buffers. Nothing held. */
+void perf_pump(void);
+/* Tell the buffers what a thread does: it has made another, and ends; the caller maps code. */
+void perf_told_begin(const struct thread *parent, const struct thread *child);
+void perf_told_end(const struct thread *self);
+void perf_told_exec(const struct thread *self);

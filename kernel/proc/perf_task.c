@@ -80,6 +80,30 @@ void perf_detach(struct perf_event *e)
     }
 }
 
+/* Takes the first of a thread's nodes out, of those whose event goes at an execve, or of all. */
+static struct perf_node *take_node(struct thread *t, bool at_exec)
+{
+    bool irq = spin_lock(&perf_lock);
+    struct perf_node *n = t->perf;
+
+    while (n && at_exec && !n->event->attr.remove_on_exec)
+        n = n->next;
+    if (n)
+        leave_locked(n);
+    if (n && list_empty(&n->event->nodes))
+        poll_changed(&n->event->changes, POLLHUP);
+    spin_unlock(&perf_lock, irq);
+    return n;
+}
+
+static void leave(struct thread *t, bool at_exec)
+{
+    struct perf_node *n;
+
+    while ((n = take_node(t, at_exec)))
+        free_node(n);
+}
+
 static bool inherits(const struct perf_event *e, const struct thread *like, const struct thread *t)
 {
     return e->attr.inherit && (!e->attr.inherit_thread || like->process == t->process);
@@ -106,34 +130,15 @@ int perf_inherit(const struct thread *like, struct thread *t)
     }
     spin_unlock(&perf_lock, irq);
     if (err)
-        perf_leave(t);
+        leave(t, false);
+    else
+        perf_told_begin(like, t);
     return err;
-}
-
-/* Takes the first of a thread's nodes out, of those whose event goes at an execve, or of all. */
-static struct perf_node *take_node(struct thread *t, bool at_exec)
-{
-    bool irq = spin_lock(&perf_lock);
-    struct perf_node *n = t->perf;
-
-    while (n && at_exec && !n->event->attr.remove_on_exec)
-        n = n->next;
-    if (n)
-        leave_locked(n);
-    spin_unlock(&perf_lock, irq);
-    return n;
-}
-
-static void leave(struct thread *t, bool at_exec)
-{
-    struct perf_node *n;
-
-    while ((n = take_node(t, at_exec)))
-        free_node(n);
 }
 
 void perf_leave(struct thread *t)
 {
+    perf_told_end(t);
     if (__atomic_load_n(&t->perf, __ATOMIC_RELAXED))
         leave(t, false);
 }
@@ -171,6 +176,7 @@ static void pause_to_begin(struct perf_event *e)
 static void enable(struct perf_event *e)
 {
     e->on = true;
+    e->on_ns = arch_clock_ns();
 }
 
 static void seat(struct perf_event *e)
@@ -200,6 +206,7 @@ void perf_exec(struct thread *self)
     for_beginning(seat);
     for_beginning(begin);
     gate_leave(&sessions_gate);
+    perf_told_exec(self);
 }
 
 void perf_enable_own(const struct thread *self, bool on)
@@ -210,6 +217,7 @@ void perf_enable_own(const struct thread *self, bool on)
         if (e->owner != self->tid || e->on == on)
             continue;
         perf_pause(e->leader);
+        e->on_ns = on ? arch_clock_ns() : e->on_ns;
         e->on = on;
         perf_resume(e->leader);
     }

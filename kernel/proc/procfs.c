@@ -1,4 +1,5 @@
 /* The table of /proc. */
+#include "hpm/linux/attr.h"
 #include "kernel/proc/procfs.h"
 #include "kernel/fs/disk.h"
 #include "kernel/fs/fs.h"
@@ -16,6 +17,8 @@ static const struct pseudo_row rows[] = {
     {"mounts", LINK, NULL, "self/mounts", {NULL}},
     {"net", LINK, NULL, "self/net", {NULL}},
     {"cpuinfo", R, procfs_cpuinfo, NULL, {NULL}},
+    {"kallsyms", R, procfs_kallsyms, NULL, {NULL}},
+    {"modules", R, NULL, "", {NULL}},
     {"meminfo", R, procfs_meminfo, NULL, {NULL}},
     {"stat", R, procfs_stat, NULL, {NULL}},
     {"vmstat", R, procfs_vmstat, NULL, {NULL}},

@@ -9,6 +9,7 @@ void procfs_start(void);
 uint32_t procfs_pid_of(struct vnode *v);
 
 /* ---- procfs_machine.c: files of the machine -------------------------------------------------- */
+void procfs_kallsyms(struct pseudo_text *t, const uint32_t *n);
 void procfs_cpuinfo(struct pseudo_text *t, const uint32_t *n);
 void procfs_meminfo(struct pseudo_text *t, const uint32_t *n);
 void procfs_stat(struct pseudo_text *t, const uint32_t *n);

@@ -3,6 +3,7 @@
 #include "kernel/core/wall_clock.h"
 #include "kernel/fs/fs.h"
 #include "kernel/mem/mem.h"
+#include "kernel/lib/symbols.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/machine_name.h"
 #include "kernel/proc/procfs.h"
@@ -145,4 +146,20 @@ void procfs_hostname(struct pseudo_text *t, UNUSED const uint32_t *n)
 void procfs_domainname(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
     print_machine_name(t, MACHINE_DOMAIN);
+}
+
+/* The kernel's functions, by address; the names of the first and the last are Linux's. */
+void procfs_kallsyms(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    struct symbols symbols;
+    vaddr_t text, end, at;
+    const char *name;
+
+    if (!symbols_open_kernel(&symbols, &text, &end))
+        return;
+    pseudo_print(t, "%016llx T _text\n%016llx T _stext\n", (unsigned long long)text,
+                 (unsigned long long)text);
+    for (uint32_t i = 0; symbols_function_at(&symbols, i, &at, &name); i++)
+        pseudo_print(t, "%016llx t %s\n", (unsigned long long)at, name);
+    pseudo_print(t, "%016llx T _etext\n", (unsigned long long)end);
 }

@@ -123,6 +123,10 @@ static void test_answers(void)
     TRY("remove_on_exec and enable_on_exec", -EINVAL, 0, -1, -1, 0, a->remove_on_exec = 1;
         a->enable_on_exec = 1);
     TRY("clock 77", -EINVAL, 0, -1, -1, 0, a->use_clockid = 1; a->clockid = 77);
+    TRY("a breakpoint on nothing", -EINVAL, 0, -1, -1, 0, a->type = PERF_TYPE_BREAKPOINT;
+        a->config = 0);
+    TRY("precise samples of a clock", 0, 0, -1, -1, 0, a->precise_ip = 3;
+        a->sample_period = 100000);
     TRY("exclusive", 0, 0, -1, -1, 0, a->exclusive = 1);
     TRY("a pinned member", -EINVAL, 0, -1, leader, 0, a->pinned = 1);
     TRY("a member of another scope", -EINVAL, -1, 0, leader, 0, );
@@ -478,6 +482,189 @@ static int run_child(void)
     return 0;
 }
 
+/* ---- Records --------------------------------------------------------------------------------- */
+
+#define RING_PAGES 16
+
+struct ring {
+    struct perf_event_mmap_page *page;
+    size_t bytes;
+    int fd;
+};
+
+static struct ring map_ring(int fd, unsigned pages)
+{
+    void *at = mmap(NULL, (1 + pages) * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    return (struct ring){at == MAP_FAILED ? NULL : at, pages * (size_t)PAGE, fd};
+}
+
+/* Copies the next record to `to`, and lets go of it. Returns false if there is none. */
+static bool next_record(struct ring *r, void *to)
+{
+    const uint8_t *data = (const uint8_t *)r->page + r->page->data_offset;
+    uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE),
+             tail = r->page->data_tail;
+    struct perf_event_header h;
+
+    if (head == tail)
+        return false;
+    for (size_t i = 0; i < sizeof(h); i++)
+        ((uint8_t *)&h)[i] = data[(tail + i) % r->bytes];
+    for (size_t i = 0; i < h.size; i++)
+        ((uint8_t *)to)[i] = data[(tail + i) % r->bytes];
+    __atomic_store_n(&r->page->data_tail, tail + h.size, __ATOMIC_RELEASE);
+    return true;
+}
+
+static struct perf_event_attr sampling_attr(void)
+{
+    struct perf_event_attr a = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+
+    a.sample_period = 200000; /* ns */
+    a.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                    PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+    a.exclude_kernel = 1;
+    a.disabled = 1;
+    a.sample_id_all = 1;
+    return a;
+}
+
+struct sample {
+    struct perf_event_header h;
+    uint64_t id, ip;
+    uint32_t pid, tid;
+    uint64_t time, cpu, period;
+};
+
+extern char __executable_start, etext;
+
+static void test_samples(void)
+{
+    struct perf_event_attr a = sampling_attr();
+    union {
+        struct sample s;
+        uint8_t bytes[65536];
+    } u;
+    int fd = open_event(&a, 0, -1, -1, 0);
+    struct ring r = map_ring(fd, RING_PAGES);
+    unsigned samples = 0, here = 0;
+    uint64_t id = 0, before = 0;
+    bool right = true;
+
+    ioctl(fd, PERF_EVENT_IOC_ID, &id);
+    check(fd >= 0 && r.page && r.page->data_size == r.bytes && r.page->data_offset == PAGE &&
+              !r.page->cap_bit0 && r.page->cap_bit0_is_deprecated,
+          "a buffer for samples is mapped");
+    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    for (int tries = 0; samples < 20 && tries < 2000; tries++) {
+        work(LOOPS);
+        while (next_record(&r, &u)) {
+            if (u.s.h.type != PERF_RECORD_SAMPLE)
+                continue;
+            samples++;
+            here += u.s.ip >= (uintptr_t)&__executable_start && u.s.ip < (uintptr_t)&etext;
+            right = right && u.s.h.size == sizeof(u.s) && u.s.id == id &&
+                    u.s.pid == (uint32_t)getpid() && u.s.tid == (uint32_t)gettid() && u.s.period &&
+                    u.s.time >= before && (u.s.h.misc & 7) == PERF_RECORD_MISC_USER;
+            before = u.s.time;
+        }
+    }
+    check(samples >= 20 && right, "samples say who, when, where and what they stand for");
+    check(here == samples, "... and are of the program's code");
+    for (int tries = 0; tries < 2000 && poll(&p, 1, 0) != 1; tries++)
+        work(LOOPS);
+    check(p.revents & POLLIN, "poll tells of unread records");
+    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    while (next_record(&r, &u))
+        ;
+    work(20 * LOOPS);
+    check(!next_record(&r, &u), "a disabled event has no samples");
+    munmap(r.page, r.bytes + PAGE);
+    close(fd);
+
+    /* What is not read is not overwritten. */
+    a.read_format = PERF_FORMAT_LOST;
+    a.sample_period = 20000;
+    fd = open_event(&a, 0, -1, -1, 0);
+    r = map_ring(fd, 1);
+    uint64_t lost[2] = {0};
+    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+    for (int tries = 0; tries < 4000 && !lost[1]; tries++) {
+        work(LOOPS);
+        if (read(fd, lost, sizeof(lost)) != sizeof(lost))
+            break;
+    }
+    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    check(lost[1] && r.page && r.page->data_head <= PAGE,
+          "a full buffer loses records, and says so");
+    munmap(r.page, r.bytes + PAGE);
+    fails("a buffer of 3 pages of records",
+          (long)mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), EINVAL);
+    fails("a private one", (long)mmap(NULL, 3 * PAGE, PROT_READ, MAP_PRIVATE, fd, 0), EINVAL);
+    close(fd);
+    a.inherit = 1;
+    fd = open_event(&a, 0, -1, -1, 0);
+    fails("one of threads on all CPUs",
+          (long)mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), EINVAL);
+    close(fd);
+}
+
+/* Counts kinds of records of a child that runs this program anew, on all CPUs. */
+static void test_lives(const char *self)
+{
+    enum { CPUS = 64 };
+    struct perf_event_attr a = attr_of(DUMMY);
+    struct ring ring[CPUS];
+    unsigned n = 0, names = 0, mapped = 0, begun = 0, ended = 0, other = 0;
+    int go[2];
+    char c;
+    union {
+        struct perf_event_header h;
+        struct {
+            struct perf_event_header h;
+            uint32_t pid, tid;
+            char name[16];
+        } comm;
+        uint8_t bytes[65536];
+    } u;
+
+    if (pipe(go))
+        exit(1);
+    pid_t child = fork();
+    if (!child) {
+        (void)!read(go[0], &c, 1);
+        execl(self, self, "child", NULL);
+        _exit(1);
+    }
+    a.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+    a.sample_id_all = a.inherit = a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
+    for (int cpu = 0; cpu < CPUS && n < CPUS; cpu++) {
+        int fd = open_event(&a, child, cpu, -1, 0);
+        if (fd >= 0)
+            ring[n++] = map_ring(fd, 4);
+    }
+    (void)!write(go[1], "g", 1);
+    while (waitpid(child, NULL, 0) != child)
+        ;
+    for (unsigned i = 0; i < n; i++) {
+        while (ring[i].page && next_record(&ring[i], &u)) {
+            names += u.h.type == PERF_RECORD_COMM && u.comm.pid == (uint32_t)child &&
+                     !strncmp(strrchr(self, '/') ? strrchr(self, '/') + 1 : self, u.comm.name, 15);
+            mapped += u.h.type == PERF_RECORD_MMAP2;
+            begun += u.h.type == PERF_RECORD_FORK;
+            ended += u.h.type == PERF_RECORD_EXIT;
+            other += u.h.size < 8 || u.h.size % 8;
+        }
+        close(ring[i].fd);
+    }
+    printf("# %u buffers: %u names, %u mappings, %u threads, %u ends\n", n, names, mapped, begun,
+           ended);
+    check(n && names == 1 && mapped >= 1, "a new program's name and code are recorded");
+    check(begun == 1 && ended == 2 && !other, "... and its child, and both ends");
+}
+
 static void test_cpu(void)
 {
     struct perf_event_attr a = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
@@ -533,6 +720,8 @@ int main(int argc, char **argv)
     test_turns();
     test_group();
     test_others(argv[0]);
+    test_samples();
+    test_lives(argv[0]);
     test_cpu();
     test_many();
     printf("1..%u\n", count);

@@ -58,4 +58,49 @@ r=0
 awk -F';' '$1 ~ /^[0-9]/ && ($5 < 0 || $5 > 100) { bad = 1 } $1 ~ /^[0-9]/ && $5 < 100 { some = 1 }
 	END { exit bad || !some }' "$work/stat" || r=1
 result $r "events take turns, and perf has the part of the time"
+# perf record and perf report, with a program of two functions: 3 of 4 loops are one's.
+cat >"$work/two.c" <<'END'
+__attribute__((always_inline)) static inline void loops(long n)
+{
+#ifdef __x86_64__
+	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(n));
+#else
+	__asm__ volatile("1: subs %0, %0, #1; b.ne 1b" : "+r"(n) : : "cc");
+#endif
+}
+__attribute__((noinline)) void often(void) { loops(15000); __asm__ volatile(""); }
+__attribute__((noinline)) void seldom(void) { loops(5000); __asm__ volatile(""); }
+int main(void)
+{
+	for (int i = 0; i < 500; i++) {
+		often();
+		seldom();
+	}
+	return 0;
+}
+END
+"$compiler" -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -static -o "$work/two" \
+	"$work/two.c"
+cat >"$work/record.sh" <<END
+perf record -g -e \$1 -c \$2 -o /tmp/perf.data $work/two || exit
+perf report -i /tmp/perf.data --stdio --no-children -F overhead,period,sym -t '|' -g none
+perf script -i /tmp/perf.data -F ip,sym
+END
+record() { # EVENT PERIOD
+	status=0
+	booted=" ./vigil run -- perf record -e $1"
+	./vigil run --arch "$arch" --smp 2 --deb linux-perf,dash --file "$work/two" \
+		--file "$work/record.sh" -- sh "$work/record.sh" "$1" "$2" </dev/null >"$console" \
+		2>"$work/errors" || status=$?
+	status_is 0 "perf record -e $1"
+	# Chains: innermost first, an empty line behind each.
+	awk 'BEGIN { RS = "" } !/main/ { next } / often/ { often++ } / seldom/ { seldom++ }
+		END { printf "%d %d\n", often + seldom, often * 1000 / (often + seldom + !often) }' \
+		"$console" >"$work/parts"
+	read -r samples part <"$work/parts"
+	within "$samples" 100 100000 "... samples in functions that main has called"
+	within "$part" 680 820 "... of which three of four are of the function with three loops of four"
+}
+record cycles:u 40000
+record cpu-clock:u 40000
 done_testing

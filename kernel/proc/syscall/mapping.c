@@ -13,6 +13,7 @@
 #include "kernel/file/file.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
+#include "kernel/proc/perf.h"
 #include "mm/object.h"
 
 #ifndef MAP_32BIT
@@ -58,6 +59,19 @@ static int map_contents(struct mapping *m, const struct file *f, bool shared)
     return 0;
 }
 
+/* A perf event's buffer, with a reference for the caller. */
+static int map_records(struct mapping *m, const struct file *f, bool shared)
+{
+    struct object *o;
+    int err = perf_map(f, m->len, m->source_page, shared, m->prot & PROT_W, &o);
+
+    if (err)
+        return err;
+    m->kind = REGION_FILE;
+    m->source = page_source_object(o);
+    return 0;
+}
+
 /* Says what is mapped. Returns as map_contents. */
 static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct file *f,
                     uint64_t flags)
@@ -73,6 +87,8 @@ static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct 
     m->name = name;
     if (vnode_is(v, S_IFCHR) && v->major == 1 && v->minor == 5)
         return shared && (m->prot & PROT_W) ? -ENODEV : 0; /* /dev/zero */
+    if (perf_is(f))
+        return map_records(m, f, shared);
     return vnode_is(v, S_IFREG) || vnode_is(v, S_IFBLK) ? map_contents(m, f, shared) : -ENODEV;
 }
 
@@ -182,6 +198,10 @@ int64_t sys_mmap(const struct call *c)
     if (!err && f)
         err = map_file(&m, name, f, flags);
     int64_t result = err ? err : map_checked(c->p->space, &m, flags);
+    if (!err && f && perf_is(f))
+        object_put((struct object *)m.source.of); /* what is mapped has its own reference */
+    if (result > 0 && f && (m.prot & PROT_X))
+        perf_told_mapping(c->t, (vaddr_t)result);
     file_put(f);
     return result;
 }

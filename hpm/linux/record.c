@@ -1,0 +1,186 @@
+/* See record.h. */
+#include "hpm/linux/record.h"
+
+struct writer {
+    uint8_t *at;
+};
+
+static void put(struct writer *w, const void *from, size_t n)
+{
+    memcpy(w->at, from, n);
+    w->at += n;
+}
+
+static void put32(struct writer *w, uint32_t v)
+{
+    put(w, &v, sizeof v);
+}
+
+static void put64(struct writer *w, uint64_t v)
+{
+    put(w, &v, sizeof v);
+}
+
+static struct writer begin(void *out)
+{
+    return (struct writer){(uint8_t *)out + sizeof(struct perf_event_header)};
+}
+
+static size_t end(const struct writer *w, void *out, uint32_t type, unsigned misc)
+{
+    size_t n = (size_t)(w->at - (uint8_t *)out);
+    struct perf_event_header h = {type, (uint16_t)misc, (uint16_t)n};
+
+    memcpy(out, &h, sizeof h);
+    return n;
+}
+
+/* Writes who and when behind a record that is no sample. */
+static void put_trailer(struct writer *w, const struct perf_event_attr *a,
+                        const struct perf_ident *i)
+{
+    if (!a->sample_id_all)
+        return;
+    if (a->sample_type & PERF_SAMPLE_TID) {
+        put32(w, i->pid);
+        put32(w, i->tid);
+    }
+    if (a->sample_type & PERF_SAMPLE_TIME)
+        put64(w, i->time);
+    if (a->sample_type & PERF_SAMPLE_ID)
+        put64(w, i->id);
+    if (a->sample_type & PERF_SAMPLE_STREAM_ID)
+        put64(w, i->id);
+    if (a->sample_type & PERF_SAMPLE_CPU)
+        put64(w, i->cpu);
+    if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
+        put64(w, i->id);
+}
+
+/* Writes a text with its NUL, and zeros up to a whole word. */
+static void put_text(struct writer *w, const char *text)
+{
+    size_t n = 0;
+
+    while (text[n] && n < PERF_NAME_BYTES - 8)
+        n++;
+    put(w, text, n);
+    for (size_t zeros = 8 - n % 8; zeros; zeros--)
+        put(w, "", 1);
+}
+
+/* A chain has a mark in front of the addresses of each mode. */
+static void put_chain(struct writer *w, const struct perf_event_attr *a, const struct perf_taken *s)
+{
+    uint64_t n = 0;
+    uint8_t *count = w->at;
+    bool user = false;
+
+    put64(w, 0);
+    for (unsigned i = 0; i <= MIN(s->chain_length, (unsigned)PERF_CHAIN_MAX); i++) {
+        uint64_t at = i ? s->chain[i - 1] : s->ip;
+        bool is_user = i ? at < s->user_end : s->user;
+        if (is_user ? a->exclude_callchain_user : a->exclude_callchain_kernel)
+            continue;
+        if (!n || is_user != user) {
+            put64(w, is_user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL);
+            n++;
+        }
+        user = is_user;
+        put64(w, at);
+        n++;
+    }
+    memcpy(count, &n, sizeof n);
+}
+
+size_t perf_put_sample(const struct perf_event_attr *a, const struct perf_ident *i,
+                       const struct perf_taken *s, void *out)
+{
+    struct writer w = begin(out);
+
+    if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
+        put64(&w, i->id);
+    if (a->sample_type & PERF_SAMPLE_IP)
+        put64(&w, s->ip);
+    if (a->sample_type & PERF_SAMPLE_TID) {
+        put32(&w, i->pid);
+        put32(&w, i->tid);
+    }
+    if (a->sample_type & PERF_SAMPLE_TIME)
+        put64(&w, i->time);
+    if (a->sample_type & PERF_SAMPLE_ADDR)
+        put64(&w, 0);
+    if (a->sample_type & PERF_SAMPLE_ID)
+        put64(&w, i->id);
+    if (a->sample_type & PERF_SAMPLE_STREAM_ID)
+        put64(&w, i->id);
+    if (a->sample_type & PERF_SAMPLE_CPU)
+        put64(&w, i->cpu);
+    if (a->sample_type & PERF_SAMPLE_PERIOD)
+        put64(&w, s->period);
+    if (a->sample_type & PERF_SAMPLE_CALLCHAIN)
+        put_chain(&w, a, s);
+    if (a->sample_type & PERF_SAMPLE_REGS_USER)
+        put64(&w, PERF_SAMPLE_REGS_ABI_NONE);
+    return end(&w, out, PERF_RECORD_SAMPLE,
+               s->user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
+}
+
+size_t perf_put_mapping(const struct perf_event_attr *a, const struct perf_ident *i,
+                        const struct perf_mapped *m, void *out)
+{
+    struct writer w = begin(out);
+
+    put32(&w, i->pid);
+    put32(&w, i->tid);
+    put64(&w, m->start);
+    put64(&w, m->bytes);
+    put64(&w, m->offset);
+    if (a->mmap2) {
+        put64(&w, 0); /* device */
+        put64(&w, m->file);
+        put64(&w, 0); /* generation */
+        put32(&w, m->prot);
+        put32(&w, m->flags);
+    }
+    put_text(&w, m->name);
+    put_trailer(&w, a, i);
+    return end(&w, out, a->mmap2 ? PERF_RECORD_MMAP2 : PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
+}
+
+size_t perf_put_name(const struct perf_event_attr *a, const struct perf_ident *i, const char *name,
+                     bool at_exec, void *out)
+{
+    struct writer w = begin(out);
+
+    put32(&w, i->pid);
+    put32(&w, i->tid);
+    put_text(&w, name);
+    put_trailer(&w, a, i);
+    return end(&w, out, PERF_RECORD_COMM, at_exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+}
+
+size_t perf_put_task(const struct perf_event_attr *a, const struct perf_ident *i, uint32_t ppid,
+                     uint32_t ptid, bool ends, void *out)
+{
+    struct writer w = begin(out);
+
+    put32(&w, i->pid);
+    put32(&w, ppid);
+    put32(&w, i->tid);
+    put32(&w, ptid);
+    put64(&w, i->time);
+    put_trailer(&w, a, i);
+    return end(&w, out, ends ? PERF_RECORD_EXIT : PERF_RECORD_FORK, 0);
+}
+
+size_t perf_put_lost(const struct perf_event_attr *a, const struct perf_ident *i, uint64_t lost,
+                     void *out)
+{
+    struct writer w = begin(out);
+
+    put64(&w, i->id);
+    put64(&w, lost);
+    put_trailer(&w, a, i);
+    return end(&w, out, PERF_RECORD_LOST, 0);
+}

@@ -1,0 +1,176 @@
+/*
+ * Buffers that perf events write records to, and programs map: a page that says where records are,
+ * and 2^n pages of records. A buffer is an object, which the kernel reads and writes as a file, so
+ * all is done in thread context, under the gate.
+ */
+#include "kernel/mem/mem.h"
+#include "kernel/proc/perf_internal.h"
+#include "mm/object.h"
+#include <linux/poll.h>
+
+#define PAGES_MAX 16384 /* of records */
+
+struct perf_ring {
+    struct object *object;
+    unsigned refs;   /* [G] events that write to it */
+    uint64_t bytes;  /* [-] of records */
+    bool overwrites; /* [-] the program does not say what it has read */
+    uint64_t head;   /* [G] bytes ever written */
+    uint64_t lost;   /* [G] records that had no room since the last that had */
+};
+
+static struct object_store store;
+
+static void write_at(const struct perf_ring *r, uint64_t at, const void *from, size_t n)
+{
+    (void)object_write(r->object, at, from, n);
+}
+
+/* Writes records' bytes, which may begin anew at the front. */
+static void write_bytes(struct perf_ring *r, const void *from, size_t n)
+{
+    uint64_t at = r->head % r->bytes;
+    size_t first = MIN(n, (size_t)(r->bytes - at));
+
+    write_at(r, PAGE_SIZE + at, from, first);
+    if (first < n)
+        write_at(r, PAGE_SIZE, (const uint8_t *)from + first, n - first);
+    r->head += n;
+}
+
+static void tell_head(const struct perf_ring *r)
+{
+    write_at(r, offsetof(struct perf_event_mmap_page, data_head), &r->head, sizeof(r->head));
+}
+
+/* What the program has not read. Its page is the program's to write: any number may be there. */
+static uint64_t unread(const struct perf_ring *r)
+{
+    uint64_t tail = 0;
+
+    (void)object_read(r->object, offsetof(struct perf_event_mmap_page, data_tail), &tail,
+                      sizeof(tail));
+    return MIN(r->head - tail, r->bytes);
+}
+
+static uint64_t room(const struct perf_ring *r)
+{
+    return r->overwrites ? r->bytes : r->bytes - unread(r);
+}
+
+void perf_ring_write(struct perf_event *e, const struct perf_ident *i, const void *record, size_t n)
+{
+    struct perf_ring *r = e->ring;
+    uint8_t lost[128];
+
+    if (!r || !r->bytes)
+        return;
+    size_t more = r->lost ? perf_put_lost(&e->attr, i, r->lost, lost) : 0;
+    if (room(r) < n + more) {
+        r->lost++;
+        e->lost++;
+        return;
+    }
+    if (more)
+        write_bytes(r, lost, more);
+    r->lost = 0;
+    write_bytes(r, record, n);
+    tell_head(r);
+    e->written = true;
+}
+
+bool perf_ring_waits(const struct perf_event *e)
+{
+    return e->ring && e->ring->bytes && unread(e->ring);
+}
+
+void perf_ring_let(struct perf_event *e)
+{
+    struct perf_ring *r = e->ring;
+
+    e->ring = NULL;
+    if (!r || --r->refs)
+        return;
+    object_put(r->object);
+    kfree(r);
+}
+
+/* Its first page: counters are not read without a call. */
+static void describe_ring(const struct perf_ring *r)
+{
+    static const uint64_t caps = 2, offset = PAGE_SIZE; /* cap_bit0_is_deprecated */
+    static const uint32_t size = offsetof(struct perf_event_mmap_page, __reserved);
+
+    write_at(r, offsetof(struct perf_event_mmap_page, capabilities), &caps, sizeof(caps));
+    write_at(r, offsetof(struct perf_event_mmap_page, size), &size, sizeof(size));
+    write_at(r, offsetof(struct perf_event_mmap_page, data_offset), &offset, sizeof(offset));
+    write_at(r, offsetof(struct perf_event_mmap_page, data_size), &r->bytes, sizeof(r->bytes));
+}
+
+static int make_ring(uint64_t pages, bool overwrites, struct perf_ring **out)
+{
+    struct perf_ring *r = kmalloc(sizeof(*r));
+
+    if (!r)
+        return -ENOMEM;
+    if (!store.pages_max)
+        object_store_init(&store, UINT64_MAX);
+    *r = (struct perf_ring){.refs = 1, .bytes = pages * PAGE_SIZE, .overwrites = overwrites};
+    int err = object_create(&store, NULL, NULL, &r->object);
+    if (err) {
+        kfree(r);
+        return -ENOMEM;
+    }
+    err = object_resize(r->object, (1 + pages) * PAGE_SIZE);
+    if (!err)
+        describe_ring(r);
+    *out = r;
+    return err ? -ENOMEM : 0;
+}
+
+/* Gate entered. */
+static int map_entered(struct perf_event *e, uint64_t pages, bool overwrites, struct object **out)
+{
+    int err = 0;
+
+    if (e->ring && (e->ring->bytes != pages * PAGE_SIZE || e->ring->overwrites != overwrites))
+        return -EINVAL;
+    if (!e->ring)
+        err = make_ring(pages, overwrites, &e->ring);
+    if (err)
+        perf_ring_let(e);
+    *out = err ? NULL : object_get(e->ring->object);
+    return err;
+}
+
+int perf_map(const struct file *f, uint64_t len, uint64_t offset, bool shared, bool writes,
+             struct object **out)
+{
+    struct perf_event *e = perf_of(f->v);
+    uint64_t pages = len / PAGE_SIZE - 1;
+
+    /* What is inherited by threads of many CPUs has no order in one buffer: as on Linux. */
+    if (!shared || (e->scope.cpu == -1 && e->attr.inherit) || offset || len % PAGE_SIZE ||
+        (pages && !is_pow2(pages)))
+        return -EINVAL;
+    if (pages > PAGES_MAX)
+        return -ENOMEM;
+    mutex_lock(&perf_rings);
+    int err = map_entered(e, pages, !writes, out);
+    mutex_unlock(&perf_rings);
+    return err;
+}
+
+int perf_ring_share(struct perf_event *e, struct perf_event *with)
+{
+    if (with && (with->scope.cpu != e->scope.cpu || with == e))
+        return -EINVAL;
+    if (with && !with->ring)
+        return -EINVAL;
+    perf_ring_let(e);
+    if (with) {
+        e->ring = with->ring;
+        e->ring->refs++;
+    }
+    return 0;
+}

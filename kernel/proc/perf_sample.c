@@ -1,0 +1,381 @@
+/*
+ * Samples of perf events. A profile of hpm samples all threads for the events that ask for the
+ * same; a kernel thread takes the samples out, a hundred times a second, and writes each to the
+ * buffers of the events that count its thread on its CPU.
+ */
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
+#include "kernel/lib/text.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/perf_internal.h"
+
+#define PUMP_NS   (10 * NS_PER_MS)
+#define WINDOW_NS (100 * NS_PER_MS) /* the first windows are shorter */
+#define FIRST_NS  (10 * NS_PER_MS)
+#define PERMILLE  250 /* of the time that samples may cost, as perf_cpu_time_max_percent says */
+#define PART      64  /* samples taken at a time */
+
+/* A profile for all events that sample the same. */
+struct perf_sampler {
+    struct list link; /* [G] */
+    unsigned refs;    /* [G] */
+    uint32_t rate;    /* [-] */
+    bool chains;      /* [-] */
+    struct hpm_profile *profile;
+    uint64_t window_ns, window_end_ns; /* perf_rings: of adapted periods */
+    char text[];
+};
+
+struct mutex perf_rings = MUTEX(perf_rings, "perf records");
+static struct list samplers = {&samplers, &samplers}; /* perf_rings and [G] */
+static struct hpm_sample batch[PART];                 /* perf_rings */
+static uint64_t chain[PERF_CHAIN_MAX];                /* perf_rings */
+static uint8_t record[PERF_RECORD_BYTES];             /* perf_rings */
+
+static struct {
+    struct spinlock lock;
+    struct wait_queue idle;
+    bool started;    /* perf_rings */
+    unsigned wanted; /* lock: samplers */
+} pump = {.lock = SPINLOCK(LOCK_PROC, "pump of samples"),
+          .idle = {{&pump.idle.waiters, &pump.idle.waiters}}};
+
+/* ---- Records; perf_rings held ---------------------------------------------------------------- */
+
+/* Returns whether the event's records have what thread tid does on a CPU. */
+static bool tells_of(struct perf_event *e, uint32_t tid, unsigned cpu)
+{
+    bool found = !e->scope.tid;
+
+    if (!e->ring || !e->on || !e->leader->on ||
+        (e->scope.cpu != -1 && (unsigned)e->scope.cpu != cpu))
+        return false;
+    bool irq = spin_lock(&perf_lock);
+    for (struct list *it = e->nodes.next; !found && it != &e->nodes; it = it->next)
+        found = container_of(it, struct perf_node, in_event)->thread->tid == tid;
+    spin_unlock(&perf_lock, irq);
+    return found;
+}
+
+static void tell_readers(void)
+{
+    list_for_each (it, &perf_events) {
+        struct perf_event *e = container_of(it, struct perf_event, all);
+        if (!e->written)
+            continue;
+        e->written = false;
+        bool irq = spin_lock(&perf_lock);
+        poll_changed(&e->changes, PERF_READY);
+        spin_unlock(&perf_lock, irq);
+    }
+}
+
+/* A chain begins with the sample's own address. */
+static unsigned read_chain(const struct perf_sampler *by, const struct hpm_sample *s,
+                           const uint64_t **callers)
+{
+    unsigned n = by->chains && s->chain
+                     ? hpm_profile_chain(by->profile, s->chain, chain, PERF_CHAIN_MAX)
+                     : 0;
+
+    n = MIN(n, (unsigned)PERF_CHAIN_MAX);
+    bool own = n && chain[0] == s->pc;
+    *callers = chain + own;
+    return n - own;
+}
+
+static void write_sample(struct perf_event *e, const struct perf_sampler *by,
+                         const struct hpm_sample *s)
+{
+    const struct perf_ident i = {s->pid, s->tid, s->cpu, s->time, e->id};
+    struct perf_taken taken = {
+        .ip = s->pc, .period = s->period, .user = s->user, .user_end = USER_MAX};
+
+    taken.chain_length = read_chain(by, s, &taken.chain);
+    perf_ring_write(e, &i, record, perf_put_sample(&e->attr, &i, &taken, record));
+}
+
+static void write_samples(const struct perf_sampler *by, size_t n)
+{
+    for (size_t s = 0; s < n; s++)
+        list_for_each (it, &perf_events) {
+            struct perf_event *e = container_of(it, struct perf_event, all);
+            if (e->sampler == by && batch[s].tid && batch[s].time >= e->on_ns &&
+                tells_of(e, batch[s].tid, batch[s].cpu))
+                write_sample(e, by, &batch[s]);
+        }
+}
+
+static size_t take_part(struct perf_sampler *by)
+{
+    uint64_t now_ns = arch_clock_ns();
+
+    gate_enter(&sessions_gate);
+    size_t n = hpm_profile_take(by->profile, batch, PART);
+    if (now_ns >= by->window_end_ns) {
+        hpm_profile_window(by->profile);
+        by->window_ns = MIN(2 * by->window_ns, (uint64_t)WINDOW_NS);
+        by->window_end_ns = now_ns + by->window_ns;
+    }
+    gate_leave(&sessions_gate);
+    return n;
+}
+
+static void pump_locked(void)
+{
+    size_t n;
+
+    list_for_each (it, &samplers) {
+        struct perf_sampler *by = container_of(it, struct perf_sampler, link);
+        do {
+            n = take_part(by);
+            write_samples(by, n);
+        } while (n == PART);
+    }
+    tell_readers();
+}
+
+void perf_pump(void)
+{
+    hpm_update(0);
+    hpm_update_here();
+    mutex_lock(&perf_rings);
+    pump_locked();
+    mutex_unlock(&perf_rings);
+}
+
+static void run_pump(UNUSED void *unused)
+{
+    for (;;) {
+        bool irq = spin_lock(&pump.lock);
+        while (!pump.wanted)
+            wait_sleep(&pump.idle, &pump.lock, &irq, UINT64_MAX);
+        spin_unlock(&pump.lock, irq);
+        mutex_lock(&perf_rings);
+        pump_locked();
+        mutex_unlock(&perf_rings);
+        sched_sleep_until(arch_clock_ns() + PUMP_NS);
+    }
+}
+
+static void count_samplers(int more)
+{
+    bool irq = spin_lock(&pump.lock);
+
+    pump.wanted += (unsigned)more;
+    wait_wake(&pump.idle, 1);
+    spin_unlock(&pump.lock, irq);
+}
+
+/* ---- Samplers; perf_rings held --------------------------------------------------------------- */
+
+/* Writes what is sampled as a criterion of hpm's. Returns its rate, if its period is adapted. */
+static uint32_t describe(const struct perf_event *e, const char *name, char *out, size_t size)
+{
+    bool time = e->found.is_software;
+    uint64_t period = e->attr.freq ? NS_PER_S / MAX((uint64_t)e->attr.sample_freq, (uint64_t)1)
+                                   : e->attr.sample_period;
+
+    if (!time && e->attr.freq) {
+        ksnprintf(out, size, "%s", name);
+        return (uint32_t)MAX((uint64_t)e->attr.sample_freq, (uint64_t)1);
+    }
+    ksnprintf(out, size, "%s@%llu%s", name, (unsigned long long)period, time ? "ns" : "");
+    return 1000;
+}
+
+static struct perf_sampler *find_sampler(const char *text, uint32_t rate, bool chains)
+{
+    list_for_each (it, &samplers) {
+        struct perf_sampler *s = container_of(it, struct perf_sampler, link);
+        if (s->rate == rate && s->chains == chains && text_same(s->text, text, text_length(text)))
+            return s;
+    }
+    return NULL;
+}
+
+static int open_sampler(const char *text, uint32_t rate, bool chains, struct perf_sampler **out)
+{
+    const struct hpm_profiling what = {.criteria = text,
+                                       .rate = rate,
+                                       .permille = PERMILLE,
+                                       .chains = chains ? HPM_CHAINS_FP : HPM_CHAINS_NONE};
+    struct perf_sampler *s = kmalloc(sizeof(*s) + text_length(text) + 1);
+    char why[160];
+
+    if (!s)
+        return -ENOMEM;
+    gate_enter(&sessions_gate);
+    int err = hpm_profile_open(&what, &s->profile, why, sizeof(why));
+    gate_leave(&sessions_gate);
+    if (err) {
+        kfree(s);
+        return err == -ENOMEM ? err : err == -EINVAL ? err : -EOPNOTSUPP;
+    }
+    memcpy(s->text, text, text_length(text));
+    s->rate = rate;
+    s->window_ns = FIRST_NS;
+    s->window_end_ns = arch_clock_ns() + FIRST_NS;
+    s->chains = chains;
+    list_push_back(&samplers, &s->link);
+    count_samplers(1);
+    *out = s;
+    return 0;
+}
+
+int perf_sampler_take(struct perf_event *e, const char *name)
+{
+    char text[PERF_NAME_MAX + 32];
+    bool chains = e->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+    uint32_t rate = describe(e, name, text, sizeof(text));
+
+    if (!pump.started && thread_create_kernel("perf", run_pump, NULL, NULL))
+        return -ENOMEM;
+    pump.started = true;
+    struct perf_sampler *s = find_sampler(text, rate, chains);
+    int err = s ? 0 : open_sampler(text, rate, chains, &s);
+    if (!err) {
+        s->refs++;
+        e->sampler = s;
+    }
+    return err;
+}
+
+void perf_sampler_let(struct perf_event *e)
+{
+    struct perf_sampler *s = e->sampler;
+
+    e->sampler = NULL;
+    if (!s || --s->refs)
+        return;
+    list_remove(&s->link);
+    count_samplers(-1);
+    gate_enter(&sessions_gate);
+    hpm_profile_close(s->profile);
+    gate_leave(&sessions_gate);
+    kfree(s);
+}
+
+/* ---- What threads do ------------------------------------------------------------------------- */
+
+/* Writes a record of the caller to the events that tell of it and want it. `length`: makes it. */
+typedef size_t make_record(struct perf_event *e, const struct perf_ident *i, const void *arg);
+
+static void tell(const struct thread *t, make_record *make, const void *arg)
+{
+    unsigned cpu = this_cpu()->index;
+
+    mutex_lock(&perf_rings);
+    list_for_each (it, &perf_events) {
+        struct perf_event *e = container_of(it, struct perf_event, all);
+        if (!tells_of(e, t->tid, cpu))
+            continue;
+        const struct perf_ident i = {t->process->pid, t->tid, cpu, arch_clock_ns(), e->id};
+        size_t n = make(e, &i, arg);
+        if (n)
+            perf_ring_write(e, &i, record, n);
+    }
+    tell_readers();
+    mutex_unlock(&perf_rings);
+}
+
+static size_t make_name(struct perf_event *e, const struct perf_ident *i, const void *arg)
+{
+    return e->attr.comm ? perf_put_name(&e->attr, i, arg, true, record) : 0;
+}
+
+static size_t make_mapping(struct perf_event *e, const struct perf_ident *i, const void *arg)
+{
+    return e->attr.mmap || e->attr.mmap2 ? perf_put_mapping(&e->attr, i, arg, record) : 0;
+}
+
+/* A thread that begins or ends, and its parent. */
+struct task {
+    const struct thread *child, *parent;
+    bool ends;
+};
+
+static size_t make_task(struct perf_event *e, const struct perf_ident *i, const void *arg)
+{
+    const struct task *task = arg;
+    struct perf_ident child = *i;
+
+    if (!e->attr.task)
+        return 0;
+    child.pid = task->child->process->pid;
+    child.tid = task->child->tid;
+    return perf_put_task(&e->attr, &child, task->parent->process->pid, task->parent->tid,
+                         task->ends, record);
+}
+
+/* Returns whether a buffer may want records of what the thread does. */
+static bool is_told(const struct thread *t)
+{
+    bool told = false;
+
+    if (!__atomic_load_n(&t->perf, __ATOMIC_RELAXED))
+        return false;
+    bool irq = spin_lock(&perf_lock);
+    for (const struct perf_node *n = t->perf; n && !told; n = n->next)
+        told = n->event->ring != NULL || n->event->sampler != NULL;
+    spin_unlock(&perf_lock, irq);
+    return told;
+}
+
+void perf_told_begin(const struct thread *parent, const struct thread *child)
+{
+    const struct task task = {child, parent, false};
+
+    if (is_told(parent))
+        tell(parent, make_task, &task);
+}
+
+void perf_told_end(const struct thread *self)
+{
+    const struct task task = {self, self, true};
+
+    if (!is_told(self))
+        return;
+    perf_pump();
+    tell(self, make_task, &task);
+}
+
+/* Finds the region of executable code that ends above `from`, and tells of it. */
+static bool tell_region(const struct thread *self, vaddr_t from, struct region_stats *r)
+{
+    if (!space_next_region(self->process->space, from, r))
+        return false;
+    if (!(r->prot & PROT_X))
+        return true;
+    struct object *o = space_object_of(self->process->space, r->start);
+    const struct object_name *name = o ? object_name(o) : NULL;
+    const struct perf_mapped m = {.start = r->start,
+                                  .bytes = r->end - r->start,
+                                  .offset = name ? r->offset : 0,
+                                  .file = name ? name->id : 0,
+                                  .prot = r->prot & PROT_W ? 7 : 5,
+                                  .flags = 2, /* MAP_PRIVATE */
+                                  .name = name ? name->path : "//anon"};
+    tell(self, make_mapping, &m);
+    object_put(o);
+    return true;
+}
+
+void perf_told_mapping(const struct thread *self, vaddr_t va)
+{
+    struct region_stats r;
+
+    if (is_told(self))
+        tell_region(self, va, &r);
+}
+
+void perf_told_exec(const struct thread *self)
+{
+    struct region_stats r = {0};
+
+    if (!is_told(self))
+        return;
+    tell(self, make_name, self->process->name);
+    while (tell_region(self, r.end, &r))
+        ;
+}
