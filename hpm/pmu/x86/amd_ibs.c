@@ -20,6 +20,8 @@
  * time. */
 #define UNFILTERED_LEAST 4096
 
+#define LINE_BYTES 64 /* of all of AMD's processors with IBS */
+
 /* Results of a record that is not a sample. */
 enum { NOT_ACCESS = SOURCE_COUNT, NOT_KNOWN };
 
@@ -248,6 +250,14 @@ static uint16_t walk_of(uint64_t data3)
     return data3 & DATA3_L2_TLB_MISS ? (uint16_t)MAX(DATA3_REFILL(data3), 1u) : 0;
 }
 
+/* Returns how many bytes of the access are in the line of `data`; 0: unknown. */
+static uint16_t bytes_of(uint64_t data3, vaddr_t data)
+{
+    unsigned width = DATA3_WIDTH(data3), left = LINE_BYTES - (data & (LINE_BYTES - 1));
+
+    return width ? (uint16_t)MIN(1u << (width - 1), left) : 0;
+}
+
 /* Reads the record. Returns whether it is a sample that was asked for; *known: whether that could
  * be decided. */
 static bool take_record(const struct hpm_sampling *c, struct hpm_sample *out, bool *known)
@@ -276,7 +286,9 @@ static bool take_record(const struct hpm_sampling *c, struct hpm_sample *out, bo
         .store = !(data3 & DATA3_LOAD),
         .walk = walk_of(data3),
         .samplers = 1,
+        .atomic = data3 & DATA3_LOCKED,
     };
+    out->bytes = bytes_of(data3, out->data);
     return sample_wanted(c, out);
 }
 

@@ -91,11 +91,13 @@
 #define DATA3_L2_TLB_MISS  BIT_OF(3)
 #define DATA3_MISS         BIT_OF(7)
 #define DATA3_UNCACHED     BIT_OF(14)
+#define DATA3_LOCKED       BIT_OF(15)
 #define DATA3_NO_MAB       BIT_OF(16) /* the line was already on its way */
 #define DATA3_LINEAR_VALID BIT_OF(17)
 #define DATA3_PHYS_VALID   BIT_OF(18)
 #define DATA3_L2_MISS      BIT_OF(20)
 #define DATA3_PREFETCH     BIT_OF(21)
+#define DATA3_WIDTH(v)     ((unsigned)((v) >> 22 & 15)) /* 0: unknown; else 1 + log2 of bytes */
 #define DATA3_LATENCY(v)   ((uint16_t)((v) >> 32))
 #define DATA3_REFILL(v)    ((uint16_t)((v) >> 48)) /* of the first level of the TLB, in cycles */
 

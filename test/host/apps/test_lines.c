@@ -93,6 +93,7 @@ static void a_byte_of_both_sides_is_shared_truly(void **state)
     assert_int_equal(l->verdict, LINES_TRUE);
     /* of the first side's accesses one byte of eight meets, twice 1/8 of 200 of 400 */
     assert_float_equal(l->met, 0.125, 1e-9);
+    assert_float_equal(lines_padded(l).cycles, 0.875 * 40 * 10 * WAIT, 1e-6);
     assert_float_equal(lines_together(l, NEAR).cycles, 40 * 10 * (WAIT - NEAR), 1e-6);
     assert_float_equal(lines_together(l, WAIT + 1).at_most, 0, 0);
 }

@@ -149,6 +149,31 @@ static void a_sample_says_how_long_the_page_walk_took(void **state)
     }
 }
 
+static void a_sample_says_how_many_bytes_and_whether_it_was_locked(void **state)
+{
+    static const struct {
+        uint64_t width, locked, address;
+        uint16_t bytes;
+    } of[] = {{0, 0, 0x7000100, 0},  {1, 0, 0x7000100, 1},  {2, 0, 0x700013f, 1},
+              {4, 1, 0x7000138, 8},  {4, 0, 0x700013b, 5},  {5, 0, 0x7000130, 16},
+              {6, 0, 0x7000120, 32}, {7, 0, 0x7000104, 60}, {15, 0, 0x7000100, 64}};
+    struct hpm_sample s;
+    struct amd_op op = at_l1;
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(of); i++) {
+        start(&amd_zen2);
+        sample_all(EVERY, 5000, 0, true, false);
+        op.data3 = LOADED | DATA3_MISS | of[i].width << 22 | (of[i].locked ? DATA3_LOCKED : 0);
+        op.linear = of[i].address;
+        assert_true(sampled(&op, &s));
+        assert_int_equal(s.bytes, of[i].bytes);
+        assert_int_equal(s.atomic, of[i].locked);
+        assert_false(s.modified);
+        one_stop();
+    }
+}
+
 /* Walks are recorded of accesses that the hardware's filter would leave out, too. */
 static void several_users_share_the_operations(void **state)
 {
@@ -483,6 +508,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(each_kind_of_record_has_its_source),
+        TEST(a_sample_says_how_many_bytes_and_whether_it_was_locked),
         TEST(a_sample_says_how_long_the_page_walk_took),
         TEST(several_users_share_the_operations),
         TEST(a_sample_says_what_the_record_said),

@@ -98,6 +98,36 @@ static void records_are_precise(void)
     sample_off();
 }
 
+/* Makes an access of each size to lines of their own, and one across two lines. */
+static void access_sizes(uint64_t at)
+{
+    (void)*(const volatile uint8_t *)(at + 5);
+    (void)*(const volatile uint16_t *)(at + line + 6);
+    *(volatile uint32_t *)(at + 2 * line + 8) = 1;
+    (void)*(const volatile uint64_t *)(at + 3 * line + 16);
+    *(volatile uint64_t *)(at + 5 * line - 3) = 1;
+}
+
+static void records_tell_sizes(void)
+{
+    enum { RECORDS = 6 };
+    static const unsigned sizes[RECORDS] = {1, 2, 4, 8, 3, 5};
+    uint64_t bytes = 4 * id->l1d_bytes, at = arena(bytes), good = 0;
+    const uint64_t from[RECORDS] = {
+        at + 5,       at + line + 6, at + 2 * line + 8, at + 3 * line + 16, at + 5 * line - 3,
+        at + 5 * line};
+
+    touch_lines(at, bytes / line); /* the first lines are in the L2 then, not in the L1 */
+    sample(1u << MACHINE_LOCAL_L2, 1, 0, 64);
+    access_sizes(at);
+    uint64_t head = regs()->ring_head;
+    sample_off();
+    for (uint64_t i = 0, next = 0; i < head && next < RECORDS; i++)
+        if (record(i)->data == from[next])
+            good += record(i)->bytes == sizes[next++];
+    check("a record tells how many bytes of its line were accessed", good, RECORDS, RECORDS);
+}
+
 static void write_lines(void *at)
 {
     for (unsigned i = 0; i < 64; i++)
@@ -407,6 +437,7 @@ void accesses_are_sampled(void)
 {
     ring_at = arena(8192 * MACHINE_RECORD_BYTES);
     records_are_precise();
+    records_tell_sizes();
     records_tell_modified_lines();
     samplers_count_by_themselves();
     records_tell_walks();
