@@ -1,6 +1,8 @@
 /* See dev.h. */
 #include "kernel/fs/dev.h"
+#include "kernel/core/console.h"
 #include "kernel/core/entropy.h"
+#include "kernel/core/printf.h"
 #include <linux/major.h>
 
 static int64_t read_nothing(UNUSED struct vnode *v, UNUSED void *state, UNUSED unsigned flags,
@@ -35,6 +37,16 @@ static int64_t write_full(UNUSED struct vnode *v, UNUSED void *state, UNUSED uns
     return n ? -ENOSPC : 0;
 }
 
+/* Prints among the kernel's own lines. A line is not cut by others if it is one write of at most
+ * CONSOLE_ROOM bytes. */
+static int64_t write_console(UNUSED struct vnode *v, UNUSED void *state, UNUSED unsigned flags,
+                             UNUSED uint64_t at, const void *from, size_t n)
+{
+    n = MIN(n, (size_t)CONSOLE_ROOM);
+    kwrite(CONSOLE_KERNEL, from, n);
+    return (int64_t)n;
+}
+
 static int resize_nothing(UNUSED struct vnode *v, UNUSED uint64_t size)
 {
     return 0;
@@ -60,6 +72,7 @@ static const struct device {
     {"full", 7, DEVICE_OPS(read_zeros, write_full)},
     {"random", 8, DEVICE_OPS(read_random, write_nowhere)},
     {"urandom", 9, DEVICE_OPS(read_random, write_nowhere)},
+    {"kmsg", 11, DEVICE_OPS(read_nothing, write_console)},
 };
 
 static const struct {

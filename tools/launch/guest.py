@@ -192,6 +192,7 @@ class Guest:
                   f"out={self.out}", f"timeout={o.timeout or 0}"]
         words += [f"smp={o.smp}"] if o.smp else []
         words += self.network()
+        words += [f"telemetry={o.telemetry}"] if o.telemetry else []
         words += [f"share={o.share[0]}:{o.share[1]}"] if o.share else []
         if self.keep:
             shutil.copyfile(self.packed.archive, os.path.join(self.out, "vigil.tar"))

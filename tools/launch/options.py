@@ -9,13 +9,16 @@ usage: ./vigil run [option ...] [--] PROGRAM [argument ...]
        ./vigil sweep --out DIR [option ...] -- PROGRAM [argument ...]
        ./vigil gather DIR [--plot KEY]
        ./vigil attach HOST:PORT COMMAND [argument ...]
-       ./vigil help [run|shell|sweep|attach]
+       ./vigil stat|record|top|mem|trace|c2c|list|compare ...
+       ./vigil help [COMMAND]
 
 `run` starts a Linux program in Vigil, on a simulated multiprocessor. `shell` starts a shell there,
-in which programs are typed. `sweep` runs it once for each
-combination of values; `gather` puts the results together. `attach` controls a machine that runs.
-`./vigil help run` and so on list their options; docs/use/run.md, sweep.md and watch.md explain
-them. `make help` lists what else there is.
+in which programs are typed. `sweep` runs it once for each combination of values; `gather` puts the
+results together. `attach` controls a machine that runs. The others measure a program: `stat`
+counts, `record` and `top` sample, `mem` tells of its memory, `trace` of its threads, `list` of what
+can be counted; `compare` compares two reports of `stat`. `./vigil help stat` and so on list their
+options and have an example; docs/use/run.md, measure.md, sweep.md and watch.md explain them.
+`make help` lists what else there is.
 """
 
 HELP_RUN = """\
@@ -102,6 +105,8 @@ class Options:
         self.timeout, self.out, self.report, self.command = None, None, None, []
         self.beside, self.await_, self.net, self.web = None, None, None, None
         self.share = None  # (folder, "ro" or "rw", path) once checked
+        self.front = []  # a tool of Vigil's and its arguments, which starts the program
+        self.telemetry = None  # the file that the machine's telemetry goes to
         self.shell = False  # keys are passed on as they are pressed
 
     def policies(self):

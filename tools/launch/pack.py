@@ -184,6 +184,7 @@ class Packer:
         return [BESIDE, f"at={self.o.await_}", self.server(files), *self.o.beside[1:], "--"]
 
     def finish(self, files, isa, words):
+        words = self.o.front + words
         has_input, has_words = self.add_input(files), self.add_words(files, words)
         if files.size() > BYTES_MAX:
             raise PackError(f"the files have {files.size() >> 20} MB, and {BYTES_MAX >> 20} MB are "

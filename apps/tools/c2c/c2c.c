@@ -20,6 +20,7 @@ enum { TAKE_MS = 10, CPUS_MAX = 256, CRITERIA = 3 };
 
 static uint64_t period = 200, near = 2000, limit = 100, line_rows = 10, rows = 8, marks;
 static unsigned format;
+static const char *out = "";
 static const char *const format_choices[] = {"text", "csv", "json", NULL};
 static const struct args_entry entries[] = {
     {"period", ARGS_NUMBER, &period, 1, 1 << 20, NULL,
@@ -33,6 +34,7 @@ static const struct args_entry entries[] = {
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices, "text, or lines for programs"},
     {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
      "1: names the recording's beginning and end in the simulated machine's ground truth"},
+    PROGRAM_OUT(&out),
 };
 static const struct args_table table = {"c2c",
                                         "contended cache lines: c2c [...] -- program argument ...",
@@ -180,7 +182,9 @@ int main(int argc, char **argv)
     images_read(argv[program]);
     open_or_exit(pid);
     read_machine();
+    FILE *to = program_open_report_or_exit(&table, out);
     program_begin_or_exit(&p, &table, argv + program, argc - program);
+    program_report_to(to);
     record_program(&p);
     int status = program_end(&p);
     report(&p, argv[program]);

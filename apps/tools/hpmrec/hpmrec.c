@@ -29,6 +29,7 @@ static struct recording_wanted wanted = RECORDING_WANTED;
 static uint64_t rows = 20, run_ms = 1000, all, marks;
 static unsigned by, format;
 static const char *const format_choices[] = {"text", "samples", "folded", NULL};
+static const char *out = "";
 static const char *const chains_choices[] = {"no", "fp", "table", NULL};
 static const struct args_entry entries[] = {
     RECORDING_ENTRIES(wanted),
@@ -42,6 +43,7 @@ static const struct args_entry entries[] = {
     {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
      "1: names the recording's beginning and end in the simulated machine's ground truth"},
     {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
+    PROGRAM_OUT(&out),
 };
 static const struct args_table table = {
     "hpmrec", "samples where time goes: hpmrec criteria=NAMES [...] [-- program argument ...]",
@@ -183,7 +185,7 @@ static void print_head(unsigned criterion)
     recording_print_head(&a, &head);
     if (format == FORMAT_TEXT && shares[criterion].samples)
         shares_print(&shares[criterion], &form);
-    if (format == FORMAT_FOLDED)
+    if (format == FORMAT_FOLDED || (format == FORMAT_SAMPLES && wanted.chains))
         chains_print_folded(criterion, a.name);
 }
 
@@ -245,7 +247,9 @@ int main(int argc, char **argv)
         hpm_mark("recording");
     for (unsigned i = 0; i < recording.criteria; i++)
         shares[i].by = by;
+    FILE *report = program_open_report_or_exit(&table, out);
     program_begin_or_exit(&p, &table, argv + program, argc - program);
+    program_report_to(report);
     record_program(&p);
     int status = program_end(&p);
     print_all(&p, pid && !all ? argv[program] : "machine");

@@ -25,7 +25,7 @@
 enum { THREADS_MAX = 256, NAMES_MAX = 4096 };
 enum { PER_FAMILY, PER_PROCESS, PER_THREAD, PER_MACHINE };
 
-static const char *events = "";
+static const char *events = "", *out = "";
 static uint64_t interval_ms, run_ms = 1000, round_length;
 static uint64_t breakdown, marks, cpu = CPU_SETSIZE;
 static unsigned per, format;
@@ -53,6 +53,7 @@ static const struct args_entry entries[] = {
     {"cpu", ARGS_NUMBER, &cpu, 0, CPU_SETSIZE, NULL,
      "where hpmstat itself is to run, beside what it measures; the largest: anywhere"},
     {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
+    PROGRAM_OUT(&out),
 };
 static const struct args_table table = {
     "hpmstat",
@@ -255,10 +256,12 @@ int main(int argc, char **argv)
         args_refuse(&table, "interval", "missing",
                     "per=thread takes an interval=, for threads that have ended have no "
                     "counts of their own");
+    FILE *report = program_open_report_or_exit(&table, out);
     stay();
     run.name = per == PER_MACHINE ? "machine" : argv[program];
     begin_counting(&run);
     program_begin_or_exit(&run.program, &table, argv + program, argc - program);
+    program_report_to(report);
     if (interval_ms)
         take_intervals(&run);
     else if (!run.program.pid)

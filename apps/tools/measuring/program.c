@@ -50,6 +50,26 @@ void program_begin_or_exit(struct program *p, const struct args_table *table, ch
                     strerror(-err));
 }
 
+FILE *program_open_report_or_exit(const struct args_table *table, const char *path)
+{
+    if (!*path)
+        return NULL;
+    FILE *report = fopen(path, "a");
+    if (!report)
+        args_refuse(table, "out", args_reason(-errno), "%s cannot be opened: %s", path,
+                    strerror(errno));
+    setvbuf(report, NULL, _IOLBF, BUFSIZ);
+    return report;
+}
+
+void program_report_to(FILE *report)
+{
+    if (!report)
+        return;
+    fflush(stdout);
+    stdout = report;
+}
+
 bool program_sleep(struct program *p, uint64_t ms)
 {
     struct timespec until;

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 #include "apps/common/args.h"
 
@@ -24,9 +25,24 @@ int program_parse_or_exit(const struct args_table *table, int argc, char **argv)
  * exits with 2 if the program cannot be started. */
 void program_begin_or_exit(struct program *p, const struct args_table *table, char *const *argv,
                            int argc);
+/* Opens the file that the tool's report goes to; "": standard output, and NULL is returned. Before
+ * the program is started. Refuses the argument `out` and exits with 2 if it cannot be opened. */
+FILE *program_open_report_or_exit(const struct args_table *table, const char *path);
+/* Makes `report`, if there is one, what the calling thread prints to, each line in one write. The
+ * program, started before, goes on with the tool's standard output. */
+void program_report_to(FILE *report);
 /* Sleeps for `ms`, or until the program has ended. Returns false if it has ended. */
 bool program_sleep(struct program *p, uint64_t ms);
 /* Returns the ms since program_begin_or_exit(). */
 double program_ms(const struct program *p);
 /* Sleeps until the program has ended. Returns its exit status, 0 without a program. */
 int program_end(struct program *p);
+
+/* The tools' argument `out`. */
+#define PROGRAM_OUT(at)                                                                           \
+    {                                                                                             \
+        "out", ARGS_TEXT, at, 0, 255, NULL,                                                       \
+            "the file that the report goes to, such as /dev/kmsg: among the kernel's lines; not " \
+            "given: "                                                                             \
+            "standard output"                                                                     \
+    }

@@ -19,6 +19,7 @@ enum { FORMAT_TEXT, FORMAT_SERIES };
 
 static uint64_t interval_ms, regions = 1, curve = 1, pools = 1, files = 1;
 static unsigned format;
+static const char *out = "";
 static const char *const formats[] = {"text", "series", NULL};
 static const struct args_entry entries[] = {
     {"interval", ARGS_NUMBER, &interval_ms, 0, 3600000, NULL,
@@ -32,6 +33,7 @@ static const struct args_entry entries[] = {
      "1: of files' pages as well, where memory is limited"},
     {"format", ARGS_CHOICE, &format, 0, 0, formats,
      "text: for people; series: a line MEMORY and a line MRC each time, for make plot-mrc"},
+    PROGRAM_OUT(&out),
 };
 static const struct args_table table = {
     "memstat", "says what happens to a program's memory: memstat [...] -- program argument ...",
@@ -95,7 +97,9 @@ int main(int argc, char **argv)
     if (first == argc)
         args_refuse(&table, "program", "missing", "no program behind '--'");
     char **command = argv + first;
+    FILE *report = program_open_report_or_exit(&table, out);
     program_begin_or_exit(&program, &table, command, argc - first);
+    program_report_to(report);
     watch(&program, command[0]);
     int status = program_end(&program);
     show(&program, command[0], false);
