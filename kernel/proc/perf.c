@@ -181,6 +181,13 @@ static int join(struct perf_event *e, struct perf_event *leader)
     return 0;
 }
 
+/* Returns whether its records tell of all threads of a CPU. */
+static bool is_wide(const struct perf_event *e)
+{
+    return !e->scope.tid &&
+           (e->attr.sample_period || e->attr.mmap || e->attr.mmap2 || e->attr.comm || e->attr.task);
+}
+
 static int enter(struct process *own, struct perf_event *e, struct perf_event *leader)
 {
     mutex_lock(&perf_rings);
@@ -188,6 +195,7 @@ static int enter(struct process *own, struct perf_event *e, struct perf_event *l
     int err = leader ? join(e, leader) : 0;
     if (!err) {
         list_push_back(&perf_events, &e->all);
+        __atomic_fetch_add(&perf_wide, is_wide(e), __ATOMIC_RELAXED);
         err = attach(own, e);
         e->on = !err && !e->attr.disabled;
         e->on_ns = arch_clock_ns();
@@ -265,6 +273,8 @@ void perf_forget(struct perf_event *e)
         m->on = m->on && e->on;
         perf_resume(m);
     }
+    if (!list_empty(&e->all))
+        __atomic_fetch_sub(&perf_wide, is_wide(e), __ATOMIC_RELAXED);
     list_remove(&e->all);
     gate_leave(&sessions_gate);
     perf_sampler_let(e);

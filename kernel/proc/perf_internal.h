@@ -124,6 +124,7 @@ void perf_ring_let(struct perf_event *e);
 int perf_ring_share(struct perf_event *e, struct perf_event *with);
 
 /* perf_sample.c */
+extern uint32_t perf_wide; /* atomic: events of CPUs, which tell of all threads */
 /* Begins and ends sampling for e; name: of its criterion, with modes. Returns 0; -EOPNOTSUPP: it
  * cannot be sampled here; -EINVAL: the period; -ENOMEM. perf_rings held. */
 int perf_sampler_take(struct perf_event *e, const char *name);

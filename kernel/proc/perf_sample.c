@@ -27,6 +27,7 @@ struct perf_sampler {
 };
 
 struct mutex perf_rings = MUTEX(perf_rings, "perf records");
+uint32_t perf_wide;
 static struct list samplers = {&samplers, &samplers}; /* perf_rings and [G] */
 static struct hpm_sample batch[PART];                 /* perf_rings */
 static uint64_t chain[PERF_CHAIN_MAX];                /* perf_rings */
@@ -313,6 +314,8 @@ static bool is_told(const struct thread *t)
 {
     bool told = false;
 
+    if (__atomic_load_n(&perf_wide, __ATOMIC_RELAXED))
+        return true;
     if (!__atomic_load_n(&t->perf, __ATOMIC_RELAXED))
         return false;
     bool irq = spin_lock(&perf_lock);
@@ -326,7 +329,7 @@ void perf_told_begin(const struct thread *parent, const struct thread *child)
 {
     const struct task task = {child, parent, false};
 
-    if (is_told(parent))
+    if (parent->process && is_told(parent))
         tell(parent, make_task, &task);
 }
 

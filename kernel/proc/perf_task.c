@@ -114,8 +114,10 @@ int perf_inherit(const struct thread *like, struct thread *t)
 {
     int err = 0;
 
-    if (!__atomic_load_n(&like->perf, __ATOMIC_RELAXED))
+    if (!__atomic_load_n(&like->perf, __ATOMIC_RELAXED)) {
+        perf_told_begin(like, t);
         return 0;
+    }
     bool irq = spin_lock(&perf_lock);
     for (const struct perf_node *from = like->perf; from && !err; from = from->next) {
         if (!inherits(from->event, like, t))
@@ -190,13 +192,11 @@ static void begin(struct perf_event *e)
     e->begins = false;
 }
 
-void perf_exec(struct thread *self)
+/* Enables the events that wait for it. */
+static void begin_waiting(struct thread *self)
 {
     struct perf_event *e;
 
-    if (!__atomic_load_n(&self->perf, __ATOMIC_RELAXED))
-        return;
-    leave(self, true);
     gate_enter(&sessions_gate);
     while ((e = take_waiting(self)))
         e->begins = true;
@@ -206,6 +206,14 @@ void perf_exec(struct thread *self)
     for_beginning(seat);
     for_beginning(begin);
     gate_leave(&sessions_gate);
+}
+
+void perf_exec(struct thread *self)
+{
+    if (__atomic_load_n(&self->perf, __ATOMIC_RELAXED)) {
+        leave(self, true);
+        begin_waiting(self);
+    }
     perf_told_exec(self);
 }
 
