@@ -19,7 +19,7 @@ static struct {
     unsigned n;
     uint8_t choice[TAKEN_MAX]; /* index in `choice` */
     uint8_t count[TAKEN_MAX];  /* its logical count */
-} taken HOT;
+} taken;
 
 /* Figures by preference. Of the simulated machine's five causes four fit together. */
 static const struct {

@@ -20,6 +20,7 @@ _Static_assert(QUANTUM_COUNTS_MAX == HPM_EXACT_MAX && TRACE_COUNTS == HPM_EXACT_
 static struct spinlock traced_lock = SPINLOCK(LOCK_THREAD, "traced threads");
 static struct list traced = {&traced, &traced};
 static struct quantum_rule rule;
+static bool apart;               /* wake-ups have events of their own: quanta are told as sums */
 static bool over[CPU_MAX];       /* this CPU has told the quantum that ran at the end */
 static uint64_t late, lost;      /* atomic: tellings that failed; quanta that no later one had */
 static uint64_t threads, quanta; /* atomic: closed threads, their quanta that were told */
@@ -43,14 +44,14 @@ static bool tell_one(const struct thread *t, uint32_t next, enum trace_left left
     struct trace_quantum *to = *fits ? telemetry_place(TRACE_QUANTUM, sizeof *to, now_ns) : NULL;
     if (!to)
         return false;
-    *to = (struct trace_quantum){.tid = t->tid,
-                                 .next_tid = next,
-                                 .waker = q->waker,
-                                 .left = (uint8_t)left,
-                                 .woken = q->woken,
-                                 .start_ns = q->start_ns,
-                                 .ran_ns = (uint32_t)q->ran_ns,
-                                 .waited_ns = (uint32_t)q->waited_ns};
+    to->tid = t->tid;
+    to->next_tid = next;
+    to->waker = q->waker;
+    to->left = (uint8_t)left;
+    to->woken = q->woken;
+    to->start_ns = q->start_ns;
+    to->ran_ns = (uint32_t)q->ran_ns;
+    to->waited_ns = (uint32_t)q->waited_ns;
     for (unsigned i = 0; i < QUANTUM_COUNTS_MAX; i++)
         to->count[i] = (uint32_t)since[i];
     return true;
@@ -64,27 +65,30 @@ static bool tell_sum(const struct thread *t, uint32_t next, enum trace_left left
 
     if (!to)
         return false;
-    *to = (struct trace_quantum_sum){.tid = t->tid,
-                                     .next_tid = next,
-                                     .waker = q->waker,
-                                     .quanta = q->quanta,
-                                     .left = (uint8_t)left,
-                                     .woken = q->woken,
-                                     .start_ns = q->start_ns,
-                                     .end_ns = q->end_ns,
-                                     .ran_ns = q->ran_ns,
-                                     .waited_ns = q->waited_ns};
+    to->tid = t->tid;
+    to->next_tid = next;
+    to->waker = q->waker;
+    to->quanta = q->quanta;
+    to->on_cpu = q->cpu;
+    to->left = (uint8_t)left;
+    to->woken = q->woken;
+    to->start_ns = q->start_ns;
+    to->end_ns = q->end_ns;
+    to->ran_ns = q->ran_ns;
+    to->waited_ns = q->waited_ns;
     for (unsigned i = 0; i < QUANTUM_COUNTS_MAX; i++)
         to->count[i] = count[i] - q->told[i];
     return true;
 }
 
-/* Tells the thread's quanta as one event, or, without room, with the next. */
+/* Tells the thread's quanta as one event, or, without room, with the next. elsewhere: the last one
+ * was perhaps not on this CPU, as the event of one alone says. */
 static void tell(struct thread *t, uint32_t next, enum trace_left left, const uint64_t *count,
-                 uint64_t now_ns)
+                 uint64_t now_ns, bool elsewhere)
 {
     bool fits = false;
-    bool told = t->quantum.quanta == 1 && tell_one(t, next, left, count, now_ns, &fits);
+    bool told =
+        t->quantum.quanta == 1 && !elsewhere && tell_one(t, next, left, count, now_ns, &fits);
 
     if (!told && !fits)
         told = tell_sum(t, next, left, count, now_ns);
@@ -121,7 +125,7 @@ static void close_at_rest(struct thread *t)
     hpm_exact_read(&t->hpm, count);
     if (t->quantum.quanta)
         tell(t, 0, t->state == THREAD_READY ? TRACE_PREEMPTED : TRACE_BLOCKED, count,
-             arch_clock_ns());
+             arch_clock_ns(), true);
     close_thread(t, count);
 }
 
@@ -134,16 +138,18 @@ void quanta_switch(struct thread *out, struct thread *in, uint64_t now_ns, uint6
         bool last = left == TRACE_EXITED;
         hpm_exact_read(&out->hpm, count);
         if (quantum_end(&out->quantum, &rule, now_ns, count, last))
-            tell(out, in ? in->tid : 0, left, count, now_ns);
+            tell(out, in ? in->tid : 0, left, count, now_ns, false);
         if (last)
             close_thread(out, count);
     }
     if (!in || in->quantum.closed)
         return;
-    if (over[this_cpu()->index])
+    if (over[this_cpu()->index]) {
         close_at_rest(in);
-    else
-        quantum_begin(&in->quantum, ready_ns, now_ns);
+        return;
+    }
+    in->quantum.cpu = (uint16_t)this_cpu()->index;
+    quantum_begin(&in->quantum, ready_ns, now_ns);
 }
 
 void quanta_woken(struct thread *t, enum trace_wake cause)
@@ -157,6 +163,8 @@ void quanta_woken(struct thread *t, enum trace_wake cause)
         waker = 0;
     }
     quantum_woken(&t->quantum, waker, (uint8_t)cause);
+    if (!apart)
+        return; /* the quantum that follows tells it */
     struct trace_wake_up *to = telemetry_place(TRACE_WAKE, sizeof *to, t->since_ns);
     if (to)
         *to = (struct trace_wake_up){t->tid, waker, (uint16_t)t->cpu, (uint8_t)cause, t->since_ns};
@@ -186,6 +194,7 @@ void sched_quanta_begin(void)
 
     hpm_exact_names(names, sizeof names);
     rule = (struct quantum_rule){trace_every, names[0] ? trace_cycles : 0};
+    apart = rule.every > 1 || rule.cycles;
     if (trace_cycles && !names[0])
         kprintf("telemetry: event=refused argument=trace.cycles reason=no-device: cycles are not "
                 "counted here: quanta are recorded by trace.every\n");
@@ -206,7 +215,7 @@ static void close_running(UNUSED void *unused)
         hpm_exact_read(&t->hpm, count);
         rq_account_locked(t, now_ns);
         quantum_end(&t->quantum, &rule, now_ns, count, true);
-        tell(t, t->tid, TRACE_RUNNING, count, now_ns);
+        tell(t, t->tid, TRACE_RUNNING, count, now_ns, false);
         close_thread(t, count);
     }
     over[rq->cpu->index] = true;

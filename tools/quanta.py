@@ -127,7 +127,7 @@ def main():
         refuse("FOLDER", "value", f"{folder} has no quanta: record with telemetry=quanta")
     mode = f"each {recording.cycles} cycles" if recording.cycles else f"every {recording.every}"
     print(f"quanta: recorded={sum(q.quanta for q in quanta)} events={len(quanta)} told={mode} "
-          f"wakes={recording.wakes} threads={len(recording.lives)} discarded={recording.discarded}")
+          f"wakes={recording.wakes()} threads={len(recording.lives)} discarded={recording.discarded}")
     status = check(recording)
     print("\n".join(quanta_views.role_table(recording, roles)))
     much = quanta_views.much_back_end(recording, roles)

@@ -63,7 +63,7 @@ class Recording:
     def __init__(self, trace):
         self.names, self.every, self.cycles = [], 1, 0
         self.lives, self.programs, self.marks = [], {}, []
-        self.wakes = 0
+        self.wake_events = []  # (ready, tid, waker's tid): where quanta are told as sums
         self.last = 0
         self.by_tid = {}  # tid: its lives, in order of birth
         pending = []
@@ -105,7 +105,7 @@ class Recording:
         self.marks.append((ns, f["tid"], f["label"]))
 
     def on_wake(self, ns, cpu, f):
-        self.wakes += 1
+        self.wake_events.append((f["ready"], f["tid"], f["waker"]))
 
     def counts_of(self, f):
         return {n: f[f"count_{i + 1}"] for i, n in enumerate(self.names)}
@@ -114,7 +114,7 @@ class Recording:
         life = self.latest(f["tid"])
         end = f.get("end", f["start"] + f["ran"])  # a sum's may have gaps
         q = Quantum(
-            life, cpu, f["start"], end, f["ran"], f["waited"], f["left"], f["woken"], None,
+            life, f.get("on_cpu", cpu), f["start"], end, f["ran"], f["waited"], f["left"], f["woken"], None,
             f["waker"], f["next_tid"], f.get("quanta", 1), self.counts_of(f),
         )
         life.quanta.append(q)
@@ -128,6 +128,11 @@ class Recording:
         }
 
     # ---- Threads ----
+
+    def wakes(self):
+        """Returns how many wake-ups are known."""
+        quanta = [q for life in self.lives for q in life.quanta if q.woken != "stayed"]
+        return len(self.wake_events or quanta)
 
     def latest(self, tid):
         """Returns the latest life with this number; one whose start was lost is made up."""

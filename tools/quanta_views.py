@@ -41,20 +41,24 @@ def perfetto(recording, path=(), stopped=()):
     for life in recording.lives:
         name("thread_name", life.pid, life.tid, f"{life.name} {life.tid}")
     arrows = 0
+
+    def arrow(waker, ready, life, start):
+        nonlocal arrows
+        arrows += 1
+        both = {"name": "wakes", "cat": "wake", "id": arrows}
+        out.append(both | {"ph": "s", "pid": waker.pid, "tid": waker.tid, "ts": us(ready)})
+        out.append(both | {"ph": "f", "bp": "e", "pid": life.pid, "tid": life.tid, "ts": us(start)})
+
     for q in recording.all_quanta():
         life = q.life
         out.append(slice_of(q, f"{life.name} {life.tid}", CPUS, q.cpu))
         out.append(slice_of(q, quanta_model.label(q), life.pid, life.tid))
-        if not q.waker or q.quanta > 1:
-            continue
-        arrows += 1
-        both = {"name": "wakes", "cat": "wake", "id": arrows}
-        out.append(
-            both | {"ph": "s", "pid": q.waker.pid, "tid": q.waker.tid, "ts": us(q.ready)}
-        )
-        out.append(
-            both | {"ph": "f", "bp": "e", "pid": life.pid, "tid": life.tid, "ts": us(q.start)}
-        )
+        if q.waker and q.quanta == 1 and not recording.wake_events:
+            arrow(q.waker, q.ready, life, q.start)
+    for ready, tid, by in recording.wake_events:
+        life, waker = recording.life_at(tid, ready), by and recording.life_at(by, ready)
+        if life and waker:
+            arrow(waker, ready, life, ready)
     for p in path:
         out.append({
             "ph": "X", "name": f"{p.life.name} {p.life.tid}: {p.kind}", "pid": CPUS + 1, "tid": 0,

@@ -70,6 +70,7 @@ struct trace_quantum {
 } __attribute__((packed));
 struct trace_quantum_sum {
     uint32_t tid, next_tid, waker, quanta;
+    uint16_t on_cpu;
     uint8_t left, woken;
     uint64_t start_ns, end_ns, ran_ns, waited_ns, count[TRACE_COUNTS];
 } __attribute__((packed));

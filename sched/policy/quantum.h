@@ -22,6 +22,7 @@ struct quantum {
     uint64_t start_ns, end_ns, ran_ns, waited_ns;
     uint32_t quanta, waker;
     uint8_t woken;
+    uint16_t cpu;       /* of the last one; for the caller's use */
     bool closed;        /* nothing is told any more */
     uint8_t next_woken; /* how the thread became ready for the quantum that comes; 0: it stayed */
     uint32_t next_waker;

@@ -94,7 +94,9 @@ result $r "SVG: violins are drawn"
 record "every 7th" machine=openpower720 timeout=400 -- telemetry=quanta trace.every=7 telemetry.kb=1024 -- stress 24 2 1
 shown 0 "every 7th: quanta add up"
 told "$all_add_up" "... of all threads"
-told '^quanta: .* told=every 7 ' "... and it is said"
+told '^quanta: .* told=every 7 wakes=[1-9][0-9]+ ' "... and it is said"
+r=0; babeltrace2 "$trace" | grep -q ' wake: ' || r=1
+result $r "... wake-ups have events of their own"
 told '^critical path: not known: ' "... as that there is no path"
 events=$(sed -n 's/^quanta: .* events=\([0-9]*\) .*/\1/p' "$said") all=$(sed -n 's/^quanta: recorded=\([0-9]*\) .*/\1/p' "$said")
 within "$events" 1 "$((all / 2))" "... in less than half as many events"
@@ -102,6 +104,12 @@ record "each 100,000 cycles" machine=openpower720 timeout=400 -- telemetry=quant
 shown 0 "each 100,000 cycles: quanta add up"
 told "$all_add_up" "... of all threads"
 told '^quanta: .* told=each 100000 cycles ' "... and it is said"
+
+# ---- Beside sessions, in which events take turns, and with interrupts counted apart ----
+record "beside a session" machine=openpower720 timeout=400 -- telemetry=quanta hpm.accounts=on telemetry.kb=1024 \
+	-- hpmstat events=l1d.miss,STALL:TLB,STALL:DCACHE,tlb.miss -- stress 24 2 1
+shown 0 "beside a session: quanta add up"
+told "$all_add_up' quanta add up to their totals: cycles, instructions, ran, waited$" "... of all threads"
 
 # ---- What does not go together ----
 boot machine=openpower720 timeout=200 telemetry="$stream" -- telemetry=quanta trace.counts=topdown sched.policy=cluster \

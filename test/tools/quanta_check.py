@@ -329,6 +329,10 @@ def views():
     woken = [q for q in recording.all_quanta() if q.waker]
     check(woken and len(by_id) == len(woken) and all([e["ph"] for e in pair] == ["s", "f"] for pair in by_id.values()),
           "an arrow for each wake-up by a thread", len(by_id))
+    sums = quanta_model.Recording(m.events + [(50, "wake", 0, {"tid": 11, "waker": 12, "ready": 40})])
+    flows = [e for e in quanta_views.perfetto(sums) if e["ph"] in "sf"]
+    check([(e["ph"], e["tid"], e["ts"]) for e in flows] == [("s", 12, 0.04), ("f", 11, 0.04)] and sums.wakes() == 1,
+          "... of wake-ups that are told apart, those only", flows)
     inside = all(any(q.start <= pair[0]["ts"] * 1000 + 1e-6 and pair[0]["ts"] * 1000 - 1e-6 <= q.end
                      for life in recording.lives if life.tid == pair[0]["tid"] for q in life.quanta)
                  for pair in by_id.values())

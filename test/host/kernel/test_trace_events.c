@@ -61,6 +61,7 @@ static void a_sum_of_quanta(void **state)
                           0x21222324,
                           0x31323334,
                           0x41424344,
+                          0x5152,
                           TRACE_RUNNING,
                           TRACE_CREATED,
                           1ull << 40,
@@ -76,17 +77,18 @@ static void a_sum_of_quanta(void **state)
     struct trace_quantum_sum *q = begin_event(TRACE_QUANTUM_SUM, v, sizeof *q);
     (void)state;
 
-    *q = (struct trace_quantum_sum){(uint32_t)v[0],
-                                    (uint32_t)v[1],
-                                    (uint32_t)v[2],
-                                    (uint32_t)v[3],
-                                    (uint8_t)v[4],
-                                    (uint8_t)v[5],
-                                    v[6],
-                                    v[7],
-                                    v[8],
-                                    v[9],
-                                    {1, 2, 3, 4, 5, UINT64_MAX}};
+    *q = (struct trace_quantum_sum){.tid = (uint32_t)v[0],
+                                    .next_tid = (uint32_t)v[1],
+                                    .waker = (uint32_t)v[2],
+                                    .quanta = (uint32_t)v[3],
+                                    .on_cpu = (uint16_t)v[4],
+                                    .left = (uint8_t)v[5],
+                                    .woken = (uint8_t)v[6],
+                                    .start_ns = v[7],
+                                    .end_ns = v[8],
+                                    .ran_ns = v[9],
+                                    .waited_ns = v[10],
+                                    .count = {1, 2, 3, 4, 5, UINT64_MAX}};
     expect_same();
 }
 
