@@ -25,4 +25,24 @@ r=0; [ "$is" = "[data] FALSE,[data] FALSE,[data] TRUE" ] || r=1
 result $r "stripped: regions ($is)"
 r=0; grep -Eq '^  chip 1 .* (read|write) +0x[0-9a-f]+ \[code\]' "$work/part.2" || r=1
 result $r "... and addresses of code"
+
+# A program that ends within ms, whose variable begins amid a line.
+cat >"$work/short.c" <<-'C'
+	#include <pthread.h>
+	__asm__(".data\n.balign 128\n.type before, %object\n.size before, 64\nbefore: .zero 64\n"
+	        ".globl shared\n.type shared, %object\n.size shared, 16\nshared: .zero 64\n.text\n");
+	extern volatile long shared[2];
+	static void *use(void *p) { for (long i = 0; i < 600000; i++) (*(volatile long *)p)++; return p; }
+	int main(void) {
+	    pthread_t t[4];
+	    for (int i = 0; i < 4; i++) pthread_create(t + i, 0, use, (void *)&shared[i % 2]);
+	    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+	}
+C
+"${cross}gcc" -O1 -static -pthread -o "$work/short" "$work/short.c" || exit 1
+booted=" ./vigil c2c" status=0
+./vigil c2c --arch "$arch" -- "$work/short" </dev/null >"$work/stdout" 2>"$console" || status=$?
+status_is 0 "./vigil c2c of a short program"
+says '^  chip [01] t[0-9]+ +(read|write) +use[+]0x' "... its function has its name"
+says '^line 0x[0-9a-f]+  shared[+]0x[08]  ' "... and its variable"
 done_testing

@@ -184,6 +184,7 @@ int main(int argc, char **argv)
     read_machine();
     FILE *to = program_open_report_or_exit(&table, out);
     program_begin_or_exit(&p, &table, argv + program, argc - program);
+    images_read_maps(pid);
     program_report_to(to);
     record_program(&p);
     int status = program_end(&p);

@@ -36,6 +36,26 @@ static const char *what_is_at(const struct c2c_report *r, uint64_t address, char
     return out;
 }
 
+/* Writes the name of the line's beginning, or of the first byte that its costliest row uses, if
+ * that is of another variable. */
+static const char *what_is_in(const struct c2c_report *r, const struct lines_line *line,
+                              char out[TEXT_MAX])
+{
+    struct lines_row *rows;
+    size_t n = lines_rows(line, &rows);
+    uint64_t address = line->address;
+    unsigned byte = 0;
+
+    while (n && byte < LINES_BYTES_MAX - 1 && !(rows[0].used[byte / 64] >> byte % 64 & 1))
+        byte++;
+    const struct place *used = places_code(r->pid, address + byte);
+    if (used->function[0] != '?' &&
+        strcmp(used->function, places_code(r->pid, address)->function) != 0)
+        address += byte;
+    free(rows);
+    return what_is_at(r, address, out);
+}
+
 /* Adds text to a line of TEXT_MAX; what does not fit is left out. */
 static void add(char *out, const char *format, uint64_t a, uint64_t b)
 {
@@ -136,7 +156,7 @@ static void print_line(const struct c2c_report *r, const struct lines_line *line
 
     printf("line 0x%" PRIx64 "  %s  %s sharing  %s accesses  %s cycles  share_pct=%.1f "
            "records=%" PRIu64 " met_pct=%.1f stores_pct=%.1f\n",
-           line->address, what_is_at(r, line->address, where), verdicts[line->verdict],
+           line->address, what_is_in(r, line, where), verdicts[line->verdict],
            figure_grouped(line->remote.accesses, accesses),
            figure_grouped(line->remote.cycles, cycles),
            part(line->remote.cycles, r->all->remote.cycles), line->remote.records, 100 * line->met,
@@ -245,7 +265,7 @@ static void record_line(const struct c2c_report *r, enum record_format f,
 
     record_begin(f, "c2c", "line");
     record_address("line", line->address);
-    record_text("what", what_is_at(r, line->address, where));
+    record_text("what", what_is_in(r, line, where));
     record_text("sharing", verdicts[line->verdict]);
     record_sums(&line->remote);
     record_number("store_cycles", line->store_cycles);

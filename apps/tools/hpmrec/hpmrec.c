@@ -249,6 +249,8 @@ int main(int argc, char **argv)
         shares[i].by = by;
     FILE *report = program_open_report_or_exit(&table, out);
     program_begin_or_exit(&p, &table, argv + program, argc - program);
+    if (pid)
+        images_read_maps(pid);
     program_report_to(report);
     record_program(&p);
     int status = program_end(&p);

@@ -88,8 +88,8 @@ static void note_loaded(uint32_t pid, uint64_t start, const struct image *image)
     all_loaded = l;
 }
 
-/* Reads which files a process has mapped from their beginning on, as loaders map programs. */
-static void read_maps(uint32_t pid)
+/* Files that are mapped from their beginning on, as loaders map programs. */
+void images_read_maps(uint32_t pid)
 {
     char line[PATH_ROOM + 128], path[PATH_ROOM];
     uint64_t start, offset;
@@ -125,7 +125,7 @@ bool images_find(uint32_t pid, uint64_t address, const char **name, uint64_t *of
     const struct loaded *l = loaded_at(pid, address);
 
     if (!l && asked++ % IMAGES_EVERY == 0) {
-        read_maps(pid);
+        images_read_maps(pid);
         l = loaded_at(pid, address);
     }
     const struct elf_name *n = l ? elf_names_find(&l->image->names, address - l->bias) : NULL;

@@ -11,3 +11,5 @@ enum { IMAGES_EVERY = 64 };
 bool images_find(uint32_t pid, uint64_t address, const char **name, uint64_t *offset);
 /* Reads a file beforehand, as far as it can be read: a short program may else end meanwhile. */
 void images_read(const char *path);
+/* Reads which files a process has mapped now, as images_find() does. */
+void images_read_maps(uint32_t pid);
