@@ -218,6 +218,10 @@ static uint64_t place_event(struct maker *m, unsigned i)
     a.pinned = random_one_in(r, 6);
     a.exclude_kernel = random_one_in(r, 2);
     a.enable_on_exec = random_one_in(r, 8);
+    if (random_one_in(r, 2)) {
+        a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+        a.sample_period = 50000 + random_below(r, 1000000);
+    }
     if (random_one_in(r, 4))
         a.size = (uint32_t)number(m);
     if (random_one_in(r, 4))
