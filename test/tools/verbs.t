@@ -23,6 +23,7 @@ ok() { # CONDITION WHAT
 	result $r "$2"
 }
 plain="--arch $arch --smp 2"
+echo text >"$work/text"
 
 refused "unknown option '-x'; ./vigil help stat lists them" stat -x 3 -- hello
 refused "unknown option '-r'; ./vigil help top lists them" top -r 3 -- hello
@@ -32,6 +33,9 @@ refused "no program is named" stat -e cycles
 refused "-r: plain QEMU has no seeds" stat -r 2 --machine qemu -- hello
 refused "--kernel linux: Vigil's tools run under Vigil only" top --kernel linux -- hello
 refused "list: one word is looked for, and 2 are given" list l1d miss
+refused "-o /no/folder/a.json: No such file or directory" stat -o /no/folder/a.json -- hello
+refused "-o $work/text/deeper: Not a directory" record -o "$work/text/deeper" -- hello
+refused "--out x: the folder is given by -o" trace --out x -- hello
 refused "compare: expected two files" compare one
 refused "/no/file: No such file" compare /no/file /no/file
 echo '{"vigil": 3}' >"$work/bad.json"

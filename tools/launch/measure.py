@@ -136,6 +136,21 @@ def number(text):
     return int(text)
 
 
+def written(o, path, is_folder):
+    """Returns where a report goes, once that can be written to; checked before the run."""
+    if o.out and is_folder:
+        raise options.UsageError(f"--out {o.out}: the folder is given by -o")
+    try:
+        if is_folder:
+            os.makedirs(path, exist_ok=True)
+        else:
+            with open(path, "a", encoding="utf-8"):
+                pass
+    except OSError as error:
+        raise options.UsageError(f"-o {path}: {error.strerror}") from error
+    return path
+
+
 class Boot:
     """A program under a tool: its exit status, and the tool's lines."""
 
@@ -187,6 +202,8 @@ def stat(top, words, say):
     first = int(o.seed or 1)
     if wanted.boots > 1 and o.machine == "qemu":
         raise options.UsageError("-r: plain QEMU has no seeds, and no counters of the hardware")
+    if wanted.output:
+        written(o, wanted.output, False)
     seeds = list(range(first, first + wanted.boots))
     out, rows, status, boot = o.out, {}, 0, None
     for seed in seeds:
@@ -318,9 +335,7 @@ def under(verb, tool, first):
 def record(top, words, say):
     wanted = Wanted("record", words)
     o = options.parse(wanted.run)
-    folder = wanted.output or "vigil.record"
-    os.makedirs(folder, exist_ok=True)
-    o.out = folder
+    o.out = folder = written(o, wanted.output or "vigil.record", True)
     tool = ["hpmrec", "format=samples", *(["chains=table"] if wanted.chains else []),
             *([f"criteria={wanted.events}"] if wanted.events else [])]
     boot = Boot(top, say, o, tool)
@@ -370,8 +385,7 @@ def list_names(top, words, say):
 def trace(top, words, say):
     wanted = Wanted("trace", words)
     o = options.parse(wanted.run)
-    o.out = folder = wanted.output or "vigil.trace"
-    os.makedirs(folder, exist_ok=True)
+    o.out = folder = written(o, wanted.output or "vigil.trace", True)
     stream, parts, timeline, violins = (os.path.join(folder, name) for name in
                                         ("stream", "trace", "trace.json", "roles.svg"))
     o.telemetry = os.path.realpath(stream)
