@@ -19,10 +19,8 @@ struct cpu {
     struct thread *idle;      /* its idle thread */
     unsigned index;           /* 0 to cpu_count() - 1 */
     uint16_t spin_depth;      /* spinlocks held; must be 0 when sleeping */
-    /* Of its one-shot timer (kernel/arch/clock.c), UINT64_MAX: never. Used by this CPU only,
-     * interrupts off. */
-    uint64_t deadline_ns;  /* what arch_timer_arm() was told */
-    uint64_t timer_set_ns; /* when the timer fires */
+    /* What arch_timer_arm() was told, UINT64_MAX: never. Used by this CPU only, interrupts off. */
+    uint64_t deadline_ns;
     /* Bit c: CPU c is sent IPI_RESCHED when spin_depth reaches 0. Used by this CPU only, interrupts
      * off. */
     uint64_t kicks;

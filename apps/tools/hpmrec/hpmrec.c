@@ -213,9 +213,9 @@ static void end_record(void)
     samples_take(recording.session, NULL, 0); /* all that waits */
     if (marks)
         hpm_mark("recorded");
-    recording_take(&recording, true, note_sample);
-    for (unsigned i = 0; i < recording.criteria; i++)
+    for (unsigned i = 0; i < recording.criteria; i++) /* before noting samples makes others */
         recording_account(&recording, i, &accounts[i]);
+    recording_take(&recording, true, note_sample);
 }
 
 static void record_program(struct program *p)
