@@ -24,7 +24,7 @@ int perf_attr_bytes(uint32_t size);
 /*
  * Makes an attr of the `bytes` bytes at `from`, which perf_attr_bytes has returned; what it is too
  * short for is 0. Returns 0, or
- * - -E2BIG: what it has beyond this kernel's is not 0.
+ * - -E2BIG: bytes beyond this kernel's structure are not 0.
  * - -EINVAL: bits that have no meaning, or that do not go together.
  */
 int perf_attr_take(const void *from, size_t bytes, struct perf_event_attr *out);

@@ -14,7 +14,7 @@ struct perf_ring {
     struct object *object;
     unsigned refs;   /* [G] events that write to it */
     uint64_t bytes;  /* [-] of records */
-    bool overwrites; /* [-] the program does not say what it has read */
+    bool overwrites; /* [-] old records are overwritten: no tail is read */
     uint64_t head;   /* [G] bytes ever written */
     uint64_t lost;   /* [G] records that had no room since the last that had */
 };

@@ -95,8 +95,8 @@ if [ "$arch" = aarch64 ]; then
 	boot efi="$loader" smp=8,sockets=2,cores=2,threads=2 board=acpi=off -- "$(long_line 4095)"
 	of_two_chips "a device tree's sockets" 5
 	longest_taken
-	boot efi="$loader" smp=8 gic=2 cpu=cortex-a72 mem=160M board=virtualization=on -- -- hello
-	status_is 0 "GICv2, 160 MB, started at EL2"
+	boot efi="${B:-build}/$arch/vigil.efi" smp=8 gic=2 cpu=cortex-a72 mem=128M board=virtualization=on -- -- hello
+	status_is 0 "GICv2, 128 MB, started at EL2"
 	line "irq controller=GICv2" "... as ACPI says"
 	line "hello cpus=8" "... and all CPUs run"
 	boot efi="$loader" smp=64 cpu=neoverse-n1 mem=8G timeout=300 -- -- hello

@@ -28,12 +28,12 @@ folded() {
 }
 
 start machine=openpower720 timeout=300 -- -- \
-	hpmrec criteria=cycles@20k,time@20us limit=1000 chains=fp format=folded -- nested 10000 ';' \
-	hpmrec criteria=cycles@20k:u limit=1000 chains=fp format=samples -- nested 3000 ';' \
+	hpmrec criteria=cycles@20k,time@20us limit=1000 chains=fp format=folded -- nested 1250 ';' \
+	hpmrec criteria=cycles@20k:u limit=1000 chains=fp format=samples -- nested 375 ';' \
 	hpmrec criteria=cycles@5k,time@20us limit=1000 chains=fp format=samples -- nested wild 2000 ';' \
 	hpmrec criteria=cycles@5k:u limit=1000 chains=fp format=samples -- nested 20 200 ';' \
 	hpmrec criteria=cycles@20k:u,access.any@100:u limit=1000 chains=fp -- scoreboard ms=5 ';' \
-	hpmrec criteria=cycles@20k limit=1000 chains=table format=folded -- unframed 10000 ';' \
+	hpmrec criteria=cycles@20k limit=1000 chains=table format=folded -- unframed 1250 ';' \
 	hpmrec criteria=cycles@5k,time@20us limit=1000 chains=table format=samples -- unframed wild 2000 \
 	';' hpmrec criteria=cycles@20k:u limit=1000 chains=table format=folded -- phases kind=sort ms=20
 status_is 0 "recordings with chains"
@@ -45,8 +45,7 @@ for criterion in cycles time; do
 	wanted=$(head_of $criterion stand_for)
 	is=$(awk '$1 == "FOLDED" { n += $4 } END { print n }' "$console")
 	within "$is" "$wanted" "$wanted" "$criterion: the chains are all that there is"
-	# The end of each loop is guessed wrong, so the shorter one has a little more than its quarter.
-	off=$(awk -v n="$(head_of $criterion samples)" 'BEGIN { printf "%.1f", 3 + 3 * sqrt(1875 / n) }')
+	off=$(awk -v n="$(head_of $criterion samples)" 'BEGIN { printf "%.1f", 1 + 3 * sqrt(1875 / n) }')
 	within "$(folded "outer;left;work")" "$(awk "BEGIN { print 75 - $off }")" \
 		"$(awk "BEGIN { print 75 + $off }")" "... three quarters are of one"
 	within "$(folded "outer;right;again;again;again;work")" \
@@ -134,7 +133,7 @@ program=unframed
 wanted=$(head_of cycles stand_for)
 is=$(awk '$1 == "FOLDED" { n += $4 } END { print n }' "$console")
 within "$is" "$wanted" "$wanted" "by tables of frames: the chains are all that there is"
-off=$(awk -v n="$(head_of cycles samples)" 'BEGIN { printf "%.1f", 3 + 3 * sqrt(1875 / n) }')
+off=$(awk -v n="$(head_of cycles samples)" 'BEGIN { printf "%.1f", 1 + 3 * sqrt(1875 / n) }')
 within "$(folded "outer;left;work" "_start;")" "$(awk "BEGIN { print 75 - $off }")" \
 	"$(awk "BEGIN { print 75 + $off }")" "... three quarters are of one"
 within "$(folded "outer;right;again;again;again;work" "_start;")" \

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART = 1000, DEPTH = 3 };
+enum { PART = 8000, DEPTH = 3 };
 static volatile uint64_t sink;
 
 /* Assembly keeps it from being unrolled or left out; that it asks for the address of its
