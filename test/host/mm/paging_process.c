@@ -598,7 +598,7 @@ static void live(void *arg)
     struct process *p = arg;
     unsigned steps = below(2 * now.steps);
 
-    for (unsigned i = 0; i < steps && !p->ending; i++)
+    for (unsigned i = 0; i < steps && !p->ending; i++, seen.steps++)
         step(p);
     for (unsigned i = 0; i < THREADS; i++)
         if (p->thread[i] == thread_current())

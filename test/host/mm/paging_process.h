@@ -20,6 +20,7 @@ extern struct scenario now;
 extern struct paging_seen {
     unsigned errors, refused;  /* accesses that failed: by the disk, for want of memory */
     unsigned forks, inherited; /* processes forked; pages that they used first as their parents' */
+    unsigned steps;            /* of all threads */
 } seen;
 
 /* Fills the doubles' disk and the file that is mapped, and starts the processes as fibers; the

@@ -3,6 +3,7 @@
  * than fits, on disks that answer late, in any order, or with an error. Threads take turns wherever
  * a CPU could be taken from them. Every byte read is what was last written there; every error is
  * one that the disk made, on that very page; and when all processes have ended nothing is missing.
+ * STEPS=N in the environment: further seeds until threads have made N steps.
  */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
@@ -14,6 +15,9 @@
 #include "mm/space.h"
 #include "mm/pool/swap.h"
 #include "mm/track/track.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 
 /* ---- Scenarios, each in a process of its own: mm is not made to begin twice ------------------ */
 
@@ -68,11 +72,20 @@ static void play(uint64_t from)
     check_nothing_is_missing(heap);
 }
 
+static uint64_t first = 1;  /* seed of the two that each scenario is played with */
+static uint64_t *all_steps; /* of threads, shared with the children */
+
+static void play_counted(uint64_t from)
+{
+    play(from);
+    *all_steps += seen.steps;
+}
+
 static void run_scenario(const struct scenario *s)
 {
-    for (uint64_t from = 1; from <= 2; from++) {
+    for (uint64_t from = first; from < first + 2; from++) {
         now = *s;
-        int status = in_child(play, from, 600);
+        int status = in_child(play_counted, from, 600);
         if (status)
             fail_msg("%s, seed %lu: status %#x", s->name, (unsigned long)from, (unsigned)status);
     }
@@ -355,5 +368,19 @@ int main(void)
         cmocka_unit_test(objects_are_the_same_for_all),
         cmocka_unit_test(objects_where_disks_fail_and_memory_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const char *wanted = getenv("STEPS");
+    int failed = 0;
+
+    all_steps =
+        mmap(NULL, sizeof(*all_steps), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (all_steps == MAP_FAILED)
+        return 1;
+    do {
+        failed = cmocka_run_group_tests(tests, NULL, NULL);
+        printf("# RESULT paging_model steps=%lu seeds=1..%lu\n", (unsigned long)*all_steps,
+               (unsigned long)first + 1);
+        fflush(stdout);
+        first += 2;
+    } while (!failed && wanted && *all_steps < strtoull(wanted, NULL, 10));
+    return failed;
 }
