@@ -45,7 +45,7 @@ static void end_interrupt(unsigned begin)
 static void handle_timer(const struct arch_frame *frame)
 {
     hpm_timer(frame);
-    sched_timer();
+    sched_timer(!arch_frame_user(frame));
 }
 
 static void handle_user_return(struct arch_frame *frame, bool begins)

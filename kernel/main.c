@@ -132,6 +132,7 @@ static void init_thread(void *arg)
     vdso_init(wall_clock_base_ns());
     procfs_start();
     process_init();
+    sched_load_start();
     sharing_start();
     monitor_start();
     if (!selftest_wanted)

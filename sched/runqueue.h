@@ -36,6 +36,7 @@ struct runqueue {
     unsigned pull_failures; /* pulls in a row that failed because the threads were warm */
     uint64_t last_timer_ns; /* time of the last timer interrupt */
     uint64_t random;        /* [R] state of the generator of slice lengths */
+    struct cpu_mode mode;   /* [R] user or kernel, of the time that it was not idle */
 
 } ALIGNED(CACHE_LINE);
 

@@ -23,15 +23,30 @@ uint64_t sched_wanted_ns(struct thread *t)
     return wanted_ns;
 }
 
-uint64_t sched_run_ns(struct thread *t)
+struct cpu_time sched_time(struct thread *t)
 {
     bool irq = arch_irq_save();
     struct runqueue *rq = rq_lock_thread(t);
     uint64_t run_ns = t->run_ns + (t->state == THREAD_RUNNING ? arch_clock_ns() - t->since_ns : 0);
+    struct cpu_time time = {run_ns, cpu_mode_system_ns(&t->mode, run_ns)};
 
     spin_unlock_irqoff(&rq->lock);
     arch_irq_restore(irq);
-    return run_ns;
+    return time;
+}
+
+struct cpu_time sched_cpu_time(unsigned cpu)
+{
+    struct runqueue *rq = &runqueues[cpu];
+    const struct thread *idle = cpus[cpu].idle;
+    bool irq = spin_lock(&rq->lock);
+    uint64_t now_ns = arch_clock_ns();
+    uint64_t idle_ns = idle->run_ns + (idle->state == THREAD_RUNNING ? now_ns - idle->since_ns : 0);
+    uint64_t run_ns = now_ns - MIN(now_ns, idle_ns);
+    struct cpu_time time = {run_ns, cpu_mode_system_ns(&rq->mode, run_ns)};
+
+    spin_unlock(&rq->lock, irq);
+    return time;
 }
 
 void sched_figures(struct thread *t, struct sched_figures *out)
@@ -337,7 +352,7 @@ void sched_program_timer(void)
 
 /* Ends the running thread's slice if its time has come. A busy CPU then also rotates its counters
  * and looks for imbalance. */
-static void slice_over(struct runqueue *rq, uint64_t now_ns)
+static void slice_over(struct runqueue *rq, uint64_t now_ns, bool in_kernel)
 {
     struct thread *t = rq->cpu->current;
 
@@ -346,6 +361,8 @@ static void slice_over(struct runqueue *rq, uint64_t now_ns)
     hpm_tick();
     spin_lock_irqoff(&rq->lock);
     rq_account_locked(t, now_ns);
+    cpu_mode_look(&t->mode, t->run_ns, in_kernel);
+    cpu_mode_look(&rq->mode, now_ns - MIN(now_ns, rq->cpu->idle->run_ns), in_kernel);
     if (ready_slice_over(&rq->ready, now_ns, sched_starve_ms * NS_PER_MS))
         rq->cpu->resched = true;
     else
@@ -354,14 +371,14 @@ static void slice_over(struct runqueue *rq, uint64_t now_ns)
     balance_tick(rq, now_ns);
 }
 
-void sched_timer(void)
+void sched_timer(bool in_kernel)
 {
     struct runqueue *rq = rq_this();
     uint64_t now_ns = arch_clock_ns();
 
     rq->last_timer_ns = now_ns;
     timer_expire(rq, now_ns);
-    slice_over(rq, now_ns);
+    slice_over(rq, now_ns, in_kernel);
     watchdog_tick(now_ns);
     /* Counted from now, as the work above may have taken long (a hypervisor may have run others):
      * the thread gets at least that much time. */

@@ -23,6 +23,8 @@
 #include "kernel/core/number.h"
 #include "hpm/hpm.h"
 #include "hpm/policy/breakdown.h"
+#include "sched/policy/cpu_time.h"
+#include "sched/policy/load.h"
 #include "sched/policy/quantum.h"
 #include "sched/policy/ready.h"
 
@@ -104,6 +106,7 @@ struct thread {
     struct hpm_thread hpm;             /* owned by hpm */
     int group;                         /* [A] sharing group the application stated, or GROUP_NONE */
     uint64_t run_ns;                   /* [R] time on a CPU, up to its last switch or tick */
+    struct cpu_mode mode;              /* [R] user or kernel, as its slices' ends have seen it */
     uint64_t ready_ns;                 /* [R] time it was READY */
     /* [R] running: accounted up to; ready: wants to run since; blocked: stopped at */
     uint64_t since_ns;
@@ -140,8 +143,9 @@ struct thread {
 /* ---- Set-up (main) --------------------------------------------------------------------------- */
 /* Sets up the run queue and the idle thread of a CPU, before the CPU is started. */
 void sched_init_cpu(struct cpu *cpu);
-NORETURN void sched_start(void);        /* becomes this CPU's idle loop; interrupts off */
-void sched_timer(void);                 /* timer interrupt: sleepers, end of slice, balancing */
+NORETURN void sched_start(void); /* becomes this CPU's idle loop; interrupts off */
+/* Timer interrupt: sleepers, end of slice, balancing. in_kernel: what it has interrupted. */
+void sched_timer(bool in_kernel);
 extern const struct arg sharing_args[]; /* boot arguments of the sharing detector */
 extern const struct arg sched_args[];   /* boot arguments of the scheduler */
 
@@ -322,9 +326,15 @@ void sched_set_home(struct thread *t, unsigned chip);
 
 /* Returns the ns the thread has run or waited for a CPU since it was created, until now. */
 uint64_t sched_wanted_ns(struct thread *t);
-/* Returns the ns the thread has been on a CPU since it was created, until now. Takes its run
+/* Returns the time that the thread has been on CPUs since it was created, until now. Takes its run
  * queue's lock. Any context. */
-uint64_t sched_run_ns(struct thread *t);
+struct cpu_time sched_time(struct thread *t);
+/* Returns the time since boot in which the CPU was not idle. The same. */
+struct cpu_time sched_cpu_time(unsigned cpu);
+/* Begins to average the number of threads that want to run. When all CPUs run; thread context. */
+void sched_load_start(void);
+/* Returns the averages, the kernel's threads included. Any context. */
+struct loads sched_loads(void);
 
 /* The machine's shape, made from cpus[].place. Fixed before any other CPU has threads. */
 struct sched_topology {

@@ -89,7 +89,7 @@ struct process {
     uint32_t groups;       /* [A] beside its own, all of which are its own: setgroups(2) */
     int16_t oom_score_adj; /* as it was written to /proc; no end of a process depends on it */
     struct capabilities capabilities; /* written by the process itself */
-    uint64_t past_run_ns;             /* [P] of threads that are gone: time on a CPU */
+    struct cpu_time past_time;        /* [P] of threads that are gone */
     struct list all;                  /* process.c: table */
     /* [P] Bit i: a thread has page i of SHOWN_COUNTS, which shows its counts. */
     uint64_t shown[PROCESS_THREADS_MAX / 64];
@@ -165,8 +165,8 @@ void process_sum_threads(const struct process *p, uint64_t counts, bool alone,
 /* Adds the counts of one present thread. Returns 0 or -ESRCH. */
 int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct hpm_sums *sums);
 /* Returns the ns that p's threads, present and past, have been on a CPU. Takes p's lock. */
-uint64_t process_run_ns(struct process *p);
-uint64_t process_run_ns_locked(const struct process *p);
+struct cpu_time process_time(struct process *p);
+struct cpu_time process_time_locked(const struct process *p);
 /* Reads where the cycles of a present thread went. Returns 0 or -ESRCH. */
 int process_hpm_thread(struct process *p, uint32_t tid, struct hpm_breakdown *out);
 /* Returns whether a file of the bundle is a program. Files in folders are not. */

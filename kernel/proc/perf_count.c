@@ -60,7 +60,8 @@ static void read_locked(const struct perf_node *n, struct perf_count *out)
     const struct cpu *cpu = n->thread ? NULL : &cpus[e->scope.cpu];
     struct hpm_raw raw = {0};
 
-    *out = (struct perf_count){.enabled_ns = n->thread ? sched_run_ns(n->thread) : arch_clock_ns()};
+    *out = (struct perf_count){.enabled_ns =
+                                   n->thread ? sched_time(n->thread).run_ns : arch_clock_ns()};
     if (e->apart)
         return;
     if (e->found.is_software) {

@@ -444,11 +444,11 @@ void process_reap(struct process *p)
     p->space = NULL;
     p->ended = true;
     struct kin_end end = {(uint8_t)p->status, !p->exited};
-    uint64_t run_ns = process_run_ns_locked(p);
+    struct cpu_time time = process_time_locked(p);
     wait_wake(&p->waiters, ~0u);
     spin_unlock(&p->lock, irq);
     jobs_end(p);
-    proctree_end(p, end, run_ns, resident_kb);
+    proctree_end(p, end, time, resident_kb);
     process_put(p);
     family_leave(family);
     signals_check_stopped();

@@ -30,27 +30,28 @@ void process_sum(struct process *p, uint64_t counts, bool alone, struct hpm_sums
     spin_unlock(&p->lock, irq);
 }
 
-static uint64_t sum_run_ns(const struct list *threads)
+static void add_times(const struct list *threads, struct cpu_time *sum)
 {
-    uint64_t ns = 0;
-
     list_for_each (it, threads)
-        ns += sched_run_ns(container_of(it, struct thread, siblings));
-    return ns;
+        *sum = cpu_time_add(*sum, sched_time(container_of(it, struct thread, siblings)));
 }
 
-uint64_t process_run_ns_locked(const struct process *p)
+struct cpu_time process_time_locked(const struct process *p)
 {
-    return p->past_run_ns + sum_run_ns(&p->threads) + sum_run_ns(&p->leaving);
+    struct cpu_time sum = p->past_time;
+
+    add_times(&p->threads, &sum);
+    add_times(&p->leaving, &sum);
+    return sum;
 }
 
-uint64_t process_run_ns(struct process *p)
+struct cpu_time process_time(struct process *p)
 {
     bool irq = spin_lock(&p->lock);
-    uint64_t ns = process_run_ns_locked(p);
+    struct cpu_time time = process_time_locked(p);
 
     spin_unlock(&p->lock, irq);
-    return ns;
+    return time;
 }
 
 int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct hpm_sums *sums)

@@ -1,6 +1,7 @@
 /* Files of /proc that describe the machine. */
 #include "kernel/core/cpu.h"
 #include "kernel/core/wall_clock.h"
+#include "kernel/core/printf.h"
 #include "kernel/fs/fs.h"
 #include "kernel/mem/mem.h"
 #include "kernel/lib/symbols.h"
@@ -45,70 +46,90 @@ void procfs_meminfo(struct pseudo_text *t, UNUSED const uint32_t *n)
         total, left, left + elsewhere, cached, cached - elsewhere);
 }
 
-/* Returns how long a CPU has been idle, to now if it is, else to the last time that it was. */
-static uint64_t idle_ns(unsigned cpu)
-{
-    struct thread *idle = cpus[cpu].idle;
-    struct sched_figures f = {.run_ns = __atomic_load_n(&idle->run_ns, __ATOMIC_RELAXED)};
+/* What all CPUs have counted since boot. */
+struct events {
+    uint64_t switches, faults, major_faults;
+};
 
-    if (__atomic_load_n(&cpus[cpu].current, __ATOMIC_RELAXED) == idle)
-        sched_figures(idle, &f);
-    return f.run_ns;
+static struct events count_events(void)
+{
+    struct events sum = {0};
+
+    for (const struct cpu *cpu = cpus; cpu < cpus + cpu_count(); cpu++) {
+        sum.switches += __atomic_load_n(&cpu->switches, __ATOMIC_RELAXED);
+        sum.faults += __atomic_load_n(&cpu->faults, __ATOMIC_RELAXED);
+        sum.major_faults += __atomic_load_n(&cpu->major_faults, __ATOMIC_RELAXED);
+    }
+    return sum;
 }
 
-/* Times of modes are not told apart: a CPU that is not idle is in user mode. */
+/* One CPU's line of /proc/stat, or the one of all. */
+static void print_cpu(struct pseudo_text *t, const char *name, struct cpu_time time,
+                      uint64_t all_ns)
+{
+    typedef unsigned long long ull;
+
+    pseudo_print(t, "%s %llu 0 %llu %llu 0 0 0 0 0 0\n", name,
+                 (ull)(cpu_time_user_ns(time) / TICK_NS), (ull)(time.system_ns / TICK_NS),
+                 (ull)((all_ns - MIN(all_ns, time.run_ns)) / TICK_NS));
+}
+
 void procfs_stat(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
-    uint64_t now_ns = arch_clock_ns(), idle_sum_ns = 0;
+    struct cpu_time sum = {0};
     struct procfs_threads threads = procfs_count_threads();
     typedef unsigned long long ull;
 
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++)
-        idle_sum_ns += MIN(idle_ns(cpu), now_ns);
-    pseudo_print(t, "cpu  %llu 0 0 %llu 0 0 0 0 0 0\n",
-                 (ull)((now_ns * cpu_count() - idle_sum_ns) / TICK_NS),
-                 (ull)(idle_sum_ns / TICK_NS));
+        sum = cpu_time_add(sum, sched_cpu_time(cpu));
+    uint64_t now_ns = arch_clock_ns();
+    print_cpu(t, "cpu ", sum, now_ns * cpu_count());
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
-        uint64_t idle = MIN(idle_ns(cpu), now_ns);
-        pseudo_print(t, "cpu%u %llu 0 0 %llu 0 0 0 0 0 0\n", cpu, (ull)((now_ns - idle) / TICK_NS),
-                     (ull)(idle / TICK_NS));
+        char name[16];
+        ksnprintf(name, sizeof(name), "cpu%u", cpu);
+        print_cpu(t, name, sched_cpu_time(cpu), now_ns);
     }
     pseudo_print(t,
-                 "intr 0\nctxt 0\nbtime %llu\nprocesses %llu\nprocs_running %u\n"
+                 "intr 0\nctxt %llu\nbtime %llu\nprocesses %llu\nprocs_running %u\n"
                  "procs_blocked 0\n",
-                 (ull)((wall_clock_ns() - now_ns) / NS_PER_S), (ull)process_made(),
-                 threads.running);
+                 (ull)count_events().switches, (ull)((wall_clock_ns() - now_ns) / NS_PER_S),
+                 (ull)process_made(), threads.running);
 }
 
 void procfs_uptime(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
-    unsigned long long hundredths = arch_clock_ns() / TICK_NS, idle = 0;
+    uint64_t busy_ns = 0;
 
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++)
-        idle += idle_ns(cpu) / TICK_NS;
+        busy_ns += sched_cpu_time(cpu).run_ns;
+    unsigned long long hundredths = arch_clock_ns() / TICK_NS,
+                       idle = (arch_clock_ns() * cpu_count() - busy_ns) / TICK_NS;
     pseudo_print(t, "%llu.%02llu %llu.%02llu\n", hundredths / 100, hundredths % 100, idle / 100,
                  idle % 100);
 }
 
-/* Nothing averages the number of running threads over time: it is told as it is now. */
 void procfs_loadavg(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
     struct procfs_threads threads = procfs_count_threads();
-    unsigned others = threads.running - (threads.running > 0); /* without the reader */
+    struct loads l = sched_loads();
 
-    pseudo_print(t, "%u.00 %u.00 %u.00 %u/%u %u\n", others, others, others, threads.running,
-                 threads.all, threads.latest);
+    for (unsigned i = 0; i < LOADS; i++)
+        pseudo_print(t, "%u.%02u ", l.average[i] >> LOAD_SHIFT,
+                     (l.average[i] & ((1u << LOAD_SHIFT) - 1)) * 100 >> LOAD_SHIFT);
+    pseudo_print(t, "%u/%u %u\n", threads.running, threads.all, threads.latest);
 }
 
 void procfs_vmstat(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
     struct frame_stats f;
+    struct events e = count_events();
 
     frame_stats(&f);
     pseudo_print(t,
-                 "nr_free_pages %llu\npgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault 0\n"
-                 "pgmajfault 0\n",
-                 (unsigned long long)f.free_pages);
+                 "nr_free_pages %llu\npgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault %llu\n"
+                 "pgmajfault %llu\n",
+                 (unsigned long long)f.free_pages, (unsigned long long)e.faults,
+                 (unsigned long long)e.major_faults);
 }
 
 void procfs_mounts(struct pseudo_text *t, UNUSED const uint32_t *n)

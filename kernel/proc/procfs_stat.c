@@ -20,7 +20,9 @@ struct now {
     uint32_t parent, group, session, terminal, front;
     unsigned threads, cpu;
     uint64_t mapped, resident, locked; /* pages */
-    uint64_t run_ns, children_ns, started_ns;
+    uint64_t faults, major_faults;     /* since its program began */
+    struct cpu_time time, children;
+    uint64_t started_ns;
     struct thread_asked asked;
     uint64_t blocked, ignored, caught; /* signals: bit 0 is signal 1 */
 };
@@ -79,15 +81,13 @@ static bool fill_threads(struct process *p, uint32_t tid, struct now *out)
         struct thread *t = container_of(it, struct thread, siblings);
         if (tid && t->tid != tid)
             continue;
-        struct sched_figures f;
-        sched_figures(t, &f);
-        out->run_ns += f.run_ns;
+        out->time = cpu_time_add(out->time, sched_time(t));
         if (tid || t->tid == p->pid || !found)
             tell_thread_locked(p, t, out);
         found = true;
     }
     if (!tid)
-        out->run_ns = process_run_ns_locked(p);
+        out->time = process_time_locked(p);
     spin_unlock(&p->lock, irq);
     return found;
 }
@@ -104,7 +104,7 @@ static bool find_zombie(uint32_t pid, struct now *out)
         fill_kin(p, out);
         out->state = 'Z';
         out->threads = 1;
-        out->run_ns = p->tree.run_ns; /* fixed since it has ended */
+        out->time = p->tree.time; /* fixed since it has ended */
     }
     if (p)
         process_put(p);
@@ -124,8 +124,10 @@ static bool find_now(uint32_t pid, uint32_t tid, struct now *out)
     out->mapped = s.mapped_pages;
     out->resident = s.resident_pages;
     out->locked = s.locked_pages;
+    out->faults = s.faults;
+    out->major_faults = s.waits;
     fill_kin(p, out);
-    out->children_ns = proctree_descendants_ns(p);
+    out->children = proctree_descendants_time(p);
     bool found = fill_threads(p, tid, out);
     process_look_end(p);
     return found || !tid;
@@ -141,11 +143,13 @@ static int priority_of(const struct thread_asked *a)
 static void print_stat(struct pseudo_text *t, uint32_t number, const struct now *s)
 {
     typedef unsigned long long ull;
-    pseudo_print(t, "%u (%.15s) %c %u %u %u %u %d 0 0 0 0 0 %llu 0 %llu 0 %d %d %u 0 %llu ", number,
-                 s->name, s->state, s->parent, s->group, s->session, s->terminal,
-                 s->terminal ? (int)s->front : -1, (ull)(s->run_ns / TICK_NS),
-                 (ull)(s->children_ns / TICK_NS), priority_of(&s->asked), s->asked.nice, s->threads,
-                 (ull)(s->started_ns / TICK_NS));
+    pseudo_print(
+        t, "%u (%.15s) %c %u %u %u %u %d 0 %llu 0 %llu 0 %llu %llu %llu %llu %d %d %u 0 %llu ",
+        number, s->name, s->state, s->parent, s->group, s->session, s->terminal,
+        s->terminal ? (int)s->front : -1, (ull)(s->faults - s->major_faults), (ull)s->major_faults,
+        (ull)(cpu_time_user_ns(s->time) / TICK_NS), (ull)(s->time.system_ns / TICK_NS),
+        (ull)(cpu_time_user_ns(s->children) / TICK_NS), (ull)(s->children.system_ns / TICK_NS),
+        priority_of(&s->asked), s->asked.nice, s->threads, (ull)(s->started_ns / TICK_NS));
     pseudo_print(t,
                  "%llu %llu 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 %u %u %u 0 0 0 0 0 0 0 "
                  "0 0 0 0\n",

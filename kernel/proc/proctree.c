@@ -94,8 +94,10 @@ static void send_news(struct process *parent, const struct process *p, enum kin_
 
     info.si_pid = (int)p->pid;
     info.si_status = status;
-    if (news == KIN_EXITED)
-        info.si_utime = (__kernel_clock_t)(p->tree.run_ns / (10 * NS_PER_MS));
+    if (news == KIN_EXITED) {
+        info.si_utime = (__kernel_clock_t)(cpu_time_user_ns(p->tree.time) / (10 * NS_PER_MS));
+        info.si_stime = (__kernel_clock_t)(p->tree.time.system_ns / (10 * NS_PER_MS));
+    }
     signal_send_news(parent, &info);
 }
 
@@ -219,7 +221,7 @@ void proctree_give_away(struct process *p)
     }
 }
 
-void proctree_end(struct process *p, struct kin_end end, uint64_t run_ns, uint64_t resident_kb)
+void proctree_end(struct process *p, struct kin_end end, struct cpu_time time, uint64_t resident_kb)
 {
     struct process *parent;
     bool gone, connects = false, done = false;
@@ -230,7 +232,7 @@ void proctree_end(struct process *p, struct kin_end end, uint64_t run_ns, uint64
         bool irq = spin_lock(&tree_lock);
         if (p->tree.parent == parent) {
             p->tree.end = end;
-            p->tree.run_ns = run_ns;
+            p->tree.time = time;
             p->tree.resident_kb = resident_kb;
             __atomic_store_n(&p->tree.ended, true, __ATOMIC_RELEASE);
             poll_changed(&p->tree.ends, POLLIN | POLLRDNORM);
@@ -295,7 +297,7 @@ static bool take_news_locked(struct process *self, struct process *p, enum kin_n
                                     .news = news,
                                     .end = n->end,
                                     .signal = n->stop,
-                                    .run_ns = n->run_ns + n->descendants_ns,
+                                    .time = cpu_time_add(n->time, n->descendants),
                                     .resident_kb = n->resident_kb};
     if (stays)
         return false;
@@ -305,7 +307,8 @@ static bool take_news_locked(struct process *self, struct process *p, enum kin_n
         n->goes_on = false;
     if (news != KIN_EXITED)
         return false;
-    self->tree.descendants_ns += n->run_ns + n->descendants_ns;
+    self->tree.descendants =
+        cpu_time_add(self->tree.descendants, cpu_time_add(n->time, n->descendants));
     remove_locked(p);
     return true;
 }
@@ -350,13 +353,13 @@ void proctree_keep(struct process *parent, struct process *child)
         put_child(oldest);
 }
 
-uint64_t proctree_descendants_ns(struct process *p)
+struct cpu_time proctree_descendants_time(struct process *p)
 {
     bool irq = spin_lock(&tree_lock);
-    uint64_t ns = p->tree.descendants_ns;
+    struct cpu_time time = p->tree.descendants;
 
     spin_unlock(&tree_lock, irq);
-    return ns;
+    return time;
 }
 
 /* ---- Stopping -------------------------------------------------------------------------------- */

@@ -18,24 +18,24 @@ struct process;
 
 /* A process's part. [T] = tree_lock. */
 struct proctree {
-    struct process *parent;    /* [T] NULL: the kernel */
-    struct list children;      /* [T] of `sibling` */
-    struct list sibling;       /* [T] */
-    struct list every;         /* [T] proctree.c: all processes */
-    uint32_t group, session;   /* [T] */
-    uint8_t exit_signal;       /* [T] the parent gets it at its end; 0: none */
-    bool ended;                /* [T] it waits to be waited for */
-    bool kept;                 /* [T] Vigil's own wait has waited for it */
-    bool takes_orphans;        /* [T] */
-    bool runs_another;         /* [T] it has made an execve(2) */
-    uint8_t stop;              /* [T] kin.h */
-    bool goes_on;              /* [T] kin.h */
-    struct kin_end end;        /* [T] */
-    uint64_t run_ns;           /* [T] at its end: on a CPU, itself ... */
-    uint64_t descendants_ns;   /* [T] ... and all of its that were waited for */
-    uint64_t resident_kb;      /* [T] at its end */
-    struct poll_source ends;   /* tells when it has ended */
-    struct wait_queue waiters; /* [T] its threads that wait for children */
+    struct process *parent;      /* [T] NULL: the kernel */
+    struct list children;        /* [T] of `sibling` */
+    struct list sibling;         /* [T] */
+    struct list every;           /* [T] proctree.c: all processes */
+    uint32_t group, session;     /* [T] */
+    uint8_t exit_signal;         /* [T] the parent gets it at its end; 0: none */
+    bool ended;                  /* [T] it waits to be waited for */
+    bool kept;                   /* [T] Vigil's own wait has waited for it */
+    bool takes_orphans;          /* [T] */
+    bool runs_another;           /* [T] it has made an execve(2) */
+    uint8_t stop;                /* [T] kin.h */
+    bool goes_on;                /* [T] kin.h */
+    struct kin_end end;          /* [T] */
+    struct cpu_time time;        /* [T] at its end: itself ... */
+    struct cpu_time descendants; /* [T] ... and all of its that were waited for */
+    uint64_t resident_kb;        /* [T] at its end */
+    struct poll_source ends;     /* tells when it has ended */
+    struct wait_queue waiters;   /* [T] its threads that wait for children */
 };
 
 /* What a call learns of a child. */
@@ -44,7 +44,8 @@ struct proctree_report {
     enum kin_news news;
     struct kin_end end;
     uint8_t signal; /* that has stopped it */
-    uint64_t run_ns, resident_kb;
+    struct cpu_time time;
+    uint64_t resident_kb;
 };
 
 /* Enters p as a child of `parent`, in its group and session; of NULL: p leads its own. Thread
@@ -55,7 +56,8 @@ void proctree_disown(struct process *p);
 /* Gives p's children to another process. p has no thread left. */
 void proctree_give_away(struct process *p);
 /* Tells its parent that p, which has no child, has ended. */
-void proctree_end(struct process *p, struct kin_end end, uint64_t run_ns, uint64_t resident_kb);
+void proctree_end(struct process *p, struct kin_end end, struct cpu_time time,
+                  uint64_t resident_kb);
 /* Waits until there is something to tell of a child. `stays`: it can be told again. Returns 0;
  * -ECHILD; -EAGAIN: nothing yet, and `now`; -ERESTARTSYS. */
 int proctree_wait(const struct kin_wait *want, bool now, bool stays, struct proctree_report *out);
@@ -91,5 +93,5 @@ bool proctree_orphaned(uint32_t group);
 void proctree_set_orphans(struct process *p, bool takes);
 bool proctree_takes_orphans(const struct process *p);
 void proctree_ran_another(struct process *p);
-/* Returns the ns that children of p that were waited for, and theirs, have been on a CPU. */
-uint64_t proctree_descendants_ns(struct process *p);
+/* Returns the time of children of p that were waited for, and of theirs. */
+struct cpu_time proctree_descendants_time(struct process *p);

@@ -45,11 +45,11 @@ static bool read_clock(const struct timer *t, uint64_t *ns)
         return true;
     }
     if (t->clock == TIMER_OF_PROCESS) {
-        *ns = process_run_ns_locked(t->process);
+        *ns = process_time_locked(t->process).run_ns;
         return true;
     }
     struct thread *thread = uthread_find_locked(t->process, t->thread);
-    *ns = thread ? sched_run_ns(thread) : 0;
+    *ns = thread ? sched_time(thread).run_ns : 0;
     return thread;
 }
 

@@ -88,7 +88,7 @@ static void count_gone(struct thread *t)
 
     list_remove(&t->siblings);
     hpm_sum_ended(&t->hpm, UINT64_MAX, &p->past);
-    p->past_run_ns += sched_run_ns(t);
+    p->past_time = cpu_time_add(p->past_time, sched_time(t));
     spin_unlock(&p->lock, irq);
     signals_free(p, t);
     process_uncharge(p, THREAD_BYTES);

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,9 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -323,6 +326,70 @@ static void test_cpu_time(void)
     timer_delete(id);
 }
 
+/* ---- User and system time -------------------------------------------------------------------- */
+
+struct parts {
+    int64_t user, system;
+};
+
+static int64_t ns_of_timeval(struct timeval t)
+{
+    return t.tv_sec * 1000000000LL + t.tv_usec * 1000LL;
+}
+
+static struct parts parts_of(int who)
+{
+    struct rusage r;
+
+    getrusage(who, &r);
+    return (struct parts){ns_of_timeval(r.ru_utime), ns_of_timeval(r.ru_stime)};
+}
+
+/* Computes, or reads zeros, for 300 ms of CPU time. Returns the parts of it; *fell: one of them has
+ * become less. */
+static struct parts use_time(bool reads, bool *fell)
+{
+    static char zeros[65536];
+    int file = open("/dev/zero", O_RDONLY);
+    struct parts begin = parts_of(RUSAGE_SELF), last = begin, at = begin;
+
+    while (at.user + at.system < begin.user + begin.system + 300 * MS) {
+        for (volatile int i = 0; !reads && i < 10000; i++)
+            ;
+        for (int i = 0; reads && i < 4; i++)
+            if (read(file, zeros, sizeof(zeros)) <= 0)
+                exit(1);
+        at = parts_of(RUSAGE_SELF);
+        *fell |= at.user < last.user || at.system < last.system;
+        last = at;
+    }
+    close(file);
+    return (struct parts){at.user - begin.user, at.system - begin.system};
+}
+
+static void test_parts(void)
+{
+    bool fell = false;
+    struct parts p = use_time(false, &fell);
+
+    check(p.user > 3 * p.system, "who computes has user time");
+    p = use_time(true, &fell);
+    check(p.system > p.user, "who reads much has system time");
+    check(!fell, "... and neither ever falls");
+    pid_t child = fork();
+    if (!child) {
+        use_time(true, &fell);
+        _exit(0);
+    }
+    p = parts_of(RUSAGE_CHILDREN);
+    check(p.user + p.system == 0, "a child that was not waited for has no time yet");
+    struct rusage r;
+    wait4(child, NULL, 0, &r);
+    p = parts_of(RUSAGE_CHILDREN);
+    check(p.system > p.user && ns_of_timeval(r.ru_stime) == p.system,
+          "... and one that was has both parts");
+}
+
 /* ---- Threads --------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t called;
@@ -453,6 +520,7 @@ int main(void)
     test_timers();
     test_overruns();
     test_cpu_time();
+    test_parts();
     test_threads();
     test_refused();
     test_files();

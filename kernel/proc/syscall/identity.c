@@ -153,7 +153,11 @@ int64_t sys_sysinfo(const struct call *c)
     struct frame_stats frames;
 
     frame_stats(&frames);
+    struct loads loads = sched_loads();
+    _Static_assert(LOAD_SHIFT == SI_LOAD_SHIFT, "averages are told as they are");
     struct sysinfo s = {
+        .loads = {loads.average[LOAD_1_MINUTE], loads.average[LOAD_5_MINUTES],
+                  loads.average[LOAD_15_MINUTES]},
         .uptime = (__kernel_long_t)(arch_clock_ns() / NS_PER_S),
         .totalram = frames.total_pages * PAGE_SIZE,
         .freeram = frames.free_pages * PAGE_SIZE,

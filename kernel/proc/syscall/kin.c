@@ -17,7 +17,8 @@ static int put_usage(vaddr_t to, const struct proctree_report *report)
 {
     struct rusage r = {.ru_maxrss = (long)report->resident_kb};
 
-    r.ru_utime = timeval_of(report->run_ns);
+    r.ru_utime = timeval_of(cpu_time_user_ns(report->time));
+    r.ru_stime = timeval_of(report->time.system_ns);
     return to && arch_copy_to_user(to, &r, sizeof(r)) ? -EFAULT : 0;
 }
 

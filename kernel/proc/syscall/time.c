@@ -59,7 +59,7 @@ static int read_process(const struct call *c, uint32_t pid, uint64_t *ns)
 
     if (!p)
         return -EINVAL;
-    *ns = process_run_ns(p);
+    *ns = process_time(p).run_ns;
     process_put(p);
     return 0;
 }
@@ -67,13 +67,13 @@ static int read_process(const struct call *c, uint32_t pid, uint64_t *ns)
 static int read_thread(const struct call *c, uint32_t tid, uint64_t *ns)
 {
     if (!tid || tid == c->t->tid) {
-        *ns = sched_run_ns(c->t);
+        *ns = sched_time(c->t).run_ns;
         return 0;
     }
     bool irq = spin_lock(&c->p->lock);
     struct thread *t = uthread_find_locked(c->p, tid);
     if (t)
-        *ns = sched_run_ns(t);
+        *ns = sched_time(t).run_ns;
     spin_unlock(&c->p->lock, irq);
     return t ? 0 : -EINVAL;
 }
@@ -219,12 +219,14 @@ int64_t sys_clock_nanosleep(const struct call *c)
 
 /* ---- Times of processes ---------------------------------------------------------------------- */
 
-/* All time on a CPU counts as the program's own: the kernel does not time its calls. */
 int64_t sys_times(const struct call *c)
 {
     const uint64_t tick_ns = NS_PER_S / TIMES_HZ;
-    struct tms t = {.tms_utime = (long)(process_run_ns(c->p) / tick_ns),
-                    .tms_cutime = (long)(proctree_descendants_ns(c->p) / tick_ns)};
+    struct cpu_time own = process_time(c->p), past = proctree_descendants_time(c->p);
+    struct tms t = {.tms_utime = (long)(cpu_time_user_ns(own) / tick_ns),
+                    .tms_stime = (long)(own.system_ns / tick_ns),
+                    .tms_cutime = (long)(cpu_time_user_ns(past) / tick_ns),
+                    .tms_cstime = (long)(past.system_ns / tick_ns)};
 
     if (c->a[0] && arch_copy_to_user(c->a[0], &t, sizeof(t)))
         return -EFAULT;
@@ -239,12 +241,11 @@ int64_t sys_getrusage(const struct call *c)
 
     if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD)
         return -EINVAL;
-    if (who == RUSAGE_THREAD)
-        r.ru_utime = timeval_of(sched_run_ns(c->t));
-    if (who == RUSAGE_SELF)
-        r.ru_utime = timeval_of(process_run_ns(c->p));
-    if (who == RUSAGE_CHILDREN)
-        r.ru_utime = timeval_of(proctree_descendants_ns(c->p));
+    struct cpu_time time = who == RUSAGE_THREAD ? sched_time(c->t)
+                           : who == RUSAGE_SELF ? process_time(c->p)
+                                                : proctree_descendants_time(c->p);
+    r.ru_utime = timeval_of(cpu_time_user_ns(time));
+    r.ru_stime = timeval_of(time.system_ns);
     if (who != RUSAGE_CHILDREN) {
         space_stats(c->p->space, &memory);
         r.ru_maxrss = (long)(memory.resident_pages * PAGE_SIZE / KIB);

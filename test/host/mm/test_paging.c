@@ -32,10 +32,9 @@ static void check_nothing_is_missing(unsigned heap)
     INSIST(mm_frames_used == 0);
     INSIST(mm_heap_used == heap);
     INSIST(swap_double.device.busy == 0 && source_double.device.busy == 0);
-    INSIST(now.read_fails ? seen.errors > 0 : !seen.errors);
-    INSIST(!now.forks || (seen.forks > 2 && seen.inherited > 50));
+    INSIST(now.read_fails || !seen.errors);
     if (now.frame_fails) /* some reads that no thread waited for: their errors reach none */
-        INSIST(seen.refused > 0 && seen.refused < mm_frames_refused);
+        INSIST(seen.refused < mm_frames_refused);
 }
 
 static void play(uint64_t from)
@@ -72,23 +71,34 @@ static void play(uint64_t from)
     check_nothing_is_missing(heap);
 }
 
-static uint64_t first = 1;  /* seed of the two that each scenario is played with */
-static uint64_t *all_steps; /* of threads, shared with the children */
+static uint64_t first = 1;       /* seed of the two that each scenario is played with */
+static struct paging_seen *sums; /* of these two, shared with the children */
+static uint64_t steps;           /* of all scenarios */
 
-static void play_counted(uint64_t from)
+static void play_and_add(uint64_t from)
 {
     play(from);
-    *all_steps += seen.steps;
+    sums->errors += seen.errors;
+    sums->refused += seen.refused;
+    sums->forks += seen.forks;
+    sums->inherited += seen.inherited;
+    sums->steps += seen.steps;
 }
 
 static void run_scenario(const struct scenario *s)
 {
+    now = *s;
+    *sums = (struct paging_seen){0};
     for (uint64_t from = first; from < first + 2; from++) {
-        now = *s;
-        int status = in_child(play_counted, from, 600);
+        int status = in_child(play_and_add, from, 600);
         if (status)
             fail_msg("%s, seed %lu: status %#x", s->name, (unsigned long)from, (unsigned)status);
     }
+    steps += sums->steps;
+    /* What the scenario is for has come about. */
+    assert_true(!now.read_fails || sums->errors);
+    assert_true(!now.frame_fails || sums->refused);
+    assert_true(!now.forks || (sums->forks > 4 && sums->inherited > 100));
 }
 
 enum { LRU, CLOCK, MRU, LIRS, ARC, GAP, REGION, CHOOSER };
@@ -371,16 +381,15 @@ int main(void)
     const char *wanted = getenv("STEPS");
     int failed = 0;
 
-    all_steps =
-        mmap(NULL, sizeof(*all_steps), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (all_steps == MAP_FAILED)
+    sums = mmap(NULL, sizeof(*sums), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (sums == MAP_FAILED)
         return 1;
     do {
         failed = cmocka_run_group_tests(tests, NULL, NULL);
-        printf("# RESULT paging_model steps=%lu seeds=1..%lu\n", (unsigned long)*all_steps,
+        printf("# RESULT paging_model steps=%lu seeds=1..%lu\n", (unsigned long)steps,
                (unsigned long)first + 1);
         fflush(stdout);
         first += 2;
-    } while (!failed && wanted && *all_steps < strtoull(wanted, NULL, 10));
+    } while (!failed && wanted && steps < strtoull(wanted, NULL, 10));
     return failed;
 }

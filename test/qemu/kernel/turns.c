@@ -225,8 +225,8 @@ static void compute_and_doze(UNUSED void *arg)
     struct thread *self = thread_current();
 
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-        uint64_t until_ns = sched_run_ns(self) + self->slice_ns / 5;
-        while (sched_run_ns(self) < until_ns)
+        uint64_t until_ns = sched_time(self).run_ns + self->slice_ns / 5;
+        while (sched_time(self).run_ns < until_ns)
             sched_point();
         nap(20 * NS_PER_US);
     }
@@ -249,7 +249,7 @@ static uint64_t share_of_one_that_dozes(void)
     do {
         nap(10 * NS_PER_MS);
         for (unsigned i = 0; i < 2; i++)
-            run_ns[i] = sched_run_ns(t[i]);
+            run_ns[i] = sched_time(t[i]).run_ns;
     } while (run_ns[0] + run_ns[1] < 25 * sched_slice_us * NS_PER_US);
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
     wait_for_ends(2);
