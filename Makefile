@@ -172,6 +172,8 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ##                        (docs/extend/policies.md)
 ## make install-sdk       compiler's wrapper, C library and vigil.h for programs elsewhere, below
 ##                        PREFIX=/usr/local (docs/use/sdk.md)
+## make instrumented    programs of APPS whose calls can be recorded, in build/ARCH/instrumented
+##                        (docs/use/phases.md)
 ## make vigil-replay      build/vigil-replay: page traces through replacement policies on the host
 ## make compile_commands  compile_commands.json for editors
 ## make clean             remove build products (distclean: newlib and package lists, too)
@@ -299,19 +301,68 @@ app_objects = $(libc_objects) $(common_objects) $(foreach a,$(ALL_APPS) $(TEST_A
 
 $(O)/apps/common.a: $(common_objects) $(FILES_MK)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+# link_app PROGRAM, OBJECTS
+define link_app
+$(call say,LINK,$(1))
+@mkdir -p $(@D)
+$(Q)$(LD) -nostdlib -static --gc-sections --build-id=none -z max-page-size=4096 \
+	-z separate-code -z noexecstack -o $(1) $(2) \
+	$(O)/apps/common.a --start-group $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a \
+	$$($(CC) -print-libgcc-file-name) --end-group
+endef
 define app_rule
 $(1)_OBJ := $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$($(1)_SRC))))
 $(O)/bin/$(1): $$($(1)_OBJ) $$(libc_objects) $(O)/apps/common.a $(NEWLIB)/lib/libc.a $(FILES_MK)
-	$$(call say,LINK,$$@)
-	@mkdir -p $$(@D)
-	$$(Q)$(LD) -nostdlib -static --gc-sections --build-id=none -z max-page-size=4096 \
-		-z separate-code -z noexecstack -o $$@ $$($(1)_FIRST) $$(filter %.o,$$^) \
-		$(O)/apps/common.a --start-group $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a \
-		$$$$($(CC) -print-libgcc-file-name) --end-group
+	$$(call link_app,$$@,$$($(1)_FIRST) $$(filter %.o,$$^))
 endef
 $(foreach a,$(ALL_APPS) $(TEST_APPS),$(eval $(call app_rule,$(a))))
 $(app_objects): | $(NEWLIB)/lib/libc.a \
 	$(addprefix $(LINUX)/linux_,calls.h constants.h errnos.h signals.h)
+
+# Applications whose functions' calls are recorded (docs/use/phases.md), and the library for it: of
+# newlib, and of the ordinary compiler for programs of Linux.
+CALLS_SRC := apps/sdk/calls.c apps/sdk/calls_empty.c
+CALLED_APPS := $(WORKLOADS) $(SPMD_APPS)
+CALLS_CFLAGS := -std=gnu11 -g $(HERE) -O2 -I. -Iapps/libc/$(ARCH) $(WARN) -MD -MP -fPIC
+$(O)/linux-calls/apps/sdk/calls.o: apps/sdk/calls.c Makefile | deps-build
+	$(call compile,$(CALLS_CFLAGS))
+$(O)/linux-calls/apps/sdk/calls_empty.o: apps/sdk/calls_empty.c Makefile | deps-build
+	$(call compile,$(CALLS_CFLAGS) -finstrument-functions)
+calls_objects = $(addprefix $(O)/$(1)/,$(CALLS_SRC:.c=.o))
+$(O)/libvigil-calls.a: $(call calls_objects,linux-calls)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+# instrumented_rules FOLDER FLAGS, instrumented_rule FOLDER APPLICATION: in folder `selected`, which
+# ./vigil phases -f makes anew, functions are not recorded in whose names one of CALLS_EXCLUDE is,
+# names with commas between them; in `plain` none are.
+define instrumented_rules
+$(O)/$(1)/%.o: %.c Makefile | deps-build
+	$$(call compile,$$(APP_CFLAGS) $(2))
+$(O)/$(1)/%.o: %.S Makefile | deps-build
+	$$(call compile,$$(APP_CFLAGS))
+$(O)/$(1)/apps/sdk/calls.o: apps/sdk/calls.c Makefile | deps-build
+	$$(call compile,$$(APP_CFLAGS))
+$(O)/$(1)/apps/sdk/calls_empty.o: apps/sdk/calls_empty.c Makefile | deps-build
+	$$(call compile,$$(APP_CFLAGS) -finstrument-functions)
+endef
+define instrumented_rule
+$(2)_$(1) := $$(addprefix $(O)/$(1)/,$$(addsuffix .o,$$(basename $$($(2)_SRC)))) \
+	$(call calls_objects,$(1))
+$$($(2)_$(1)): | $(NEWLIB)/lib/libc.a \
+	$(addprefix $(LINUX)/linux_,calls.h constants.h errnos.h signals.h)
+$(O)/$(1)/$(2): $$($(2)_$(1)) $$(libc_objects) $(O)/apps/common.a $(NEWLIB)/lib/libc.a $(FILES_MK)
+	$$(call link_app,$$@,$$($(2)_FIRST) $$(filter %.o,$$^))
+endef
+$(eval $(call instrumented_rules,instrumented,-finstrument-functions))
+$(eval $(call instrumented_rules,plain,))
+SELECTED_CFLAGS := -finstrument-functions \
+	$(if $(CALLS_EXCLUDE),-finstrument-functions-exclude-function-list=$(CALLS_EXCLUDE))
+$(eval $(call instrumented_rules,selected,$$(SELECTED_CFLAGS)))
+$(foreach f,instrumented selected plain,$(foreach a,$(CALLED_APPS),\
+	$(eval $(call instrumented_rule,$(f),$(a)))))
+$(O)/instrumented/libvigil-calls.a: $(call calls_objects,instrumented)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+.PHONY: instrumented
+instrumented: $(addprefix $(O)/instrumented/,$(filter $(CALLED_APPS),$(APPS)))
 
 # ---- Policies on the host ------------------------------------------------------------------------
 # Compiled for the host as they are in the kernel, as a library: vigil-replay and the simulations
@@ -334,8 +385,10 @@ install-policy: $(H)/libvigil-policy.a
 	@tools/install_policy.sh $(PREFIX) $< $(LIBRARY_SRC)
 # What programs are built with outside this tree, for ARCH.
 .PHONY: install-sdk
-install-sdk: $(libc_objects) $(NEWLIB)/lib/libc.a
-	@tools/install_sdk.sh $(PREFIX) $(ARCH) $(CC) '$(ISA_$(ARCH))' $(NEWLIB) $(libc_objects)
+install-sdk: $(libc_objects) $(NEWLIB)/lib/libc.a $(O)/libvigil-calls.a \
+		$(O)/instrumented/libvigil-calls.a
+	@tools/install_sdk.sh $(PREFIX) $(ARCH) $(CC) '$(ISA_$(ARCH))' $(NEWLIB) $(O) \
+		$(libc_objects)
 $(B)/vigil-replay: $(call fast_objects,$(REPLAY_SRC)) $(H)/libvigil-policy.a
 	$(call say,HOSTLD,$@)
 	$(Q)$(HOSTCC) $^ -o $@

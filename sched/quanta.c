@@ -170,6 +170,31 @@ void quanta_woken(struct thread *t, enum trace_wake cause)
         *to = (struct trace_wake_up){t->tid, waker, (uint16_t)t->cpu, (uint8_t)cause, t->since_ns};
 }
 
+/* ---- Marks ----------------------------------------------------------------------------------- */
+
+void sched_quanta_cut(void)
+{
+    uint64_t count[QUANTUM_COUNTS_MAX];
+
+    if (!telemetry_wants(TELEMETRY_QUANTA))
+        return;
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_this();
+    struct thread *t = rq->cpu->current;
+    spin_lock_irqoff(&rq->lock);
+    if (!t->quantum.closed) {
+        uint64_t now_ns = arch_clock_ns();
+        hpm_account_here();
+        hpm_exact_read(&t->hpm, count);
+        rq_account_locked(t, now_ns);
+        quantum_end(&t->quantum, &rule, now_ns, count, true);
+        tell(t, t->tid, TRACE_MARKED, count, now_ns, false);
+        quantum_begin(&t->quantum, now_ns, now_ns);
+    }
+    spin_unlock_irqoff(&rq->lock);
+    arch_irq_restore(irq);
+}
+
 /* ---- Start and end --------------------------------------------------------------------------- */
 
 void quanta_started(struct thread *t)

@@ -154,6 +154,9 @@ extern const struct arg sched_args[];   /* boot arguments of the scheduler */
  * not told so far, and prints how many there were; once, thread context, all CPUs run. */
 void sched_quanta_begin(void);
 void sched_quanta_end(void);
+/* Ends the quantum of the calling thread, if quanta are recorded, and begins another, so that what
+ * was counted can be told apart by a mark that is recorded next. No lock is held. */
+void sched_quanta_cut(void);
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 struct thread_params {

@@ -192,7 +192,7 @@ test: test-host
 		failed="$$failed tools"; \
 		for arch in $(wordlist 2,9,$(TEST_ARCHS)); do \
 		$(MAKE) --no-print-directory ARCH=$$arch test-tools \
-		TOOL_TESTS="test/tools/run.t test/tools/iproute.t test/tools/perf.t test/tools/chains.t test/tools/verbs.t" || \
+		TOOL_TESTS="test/tools/run.t test/tools/iproute.t test/tools/perf.t test/tools/chains.t test/tools/verbs.t test/tools/phases.t" || \
 		failed="$$failed tools-$$arch"; done; \
 		test/slowest.sh $(B)/times; \
 		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }

@@ -3,17 +3,17 @@
 # wrapper, headers, libraries and a toolchain file of CMake; for any C library vigil.h, with a
 # pkg-config file.
 #
-#   tools/install_sdk.sh PREFIX ARCH CC FLAGS NEWLIB OBJECT...
+#   tools/install_sdk.sh PREFIX ARCH CC FLAGS NEWLIB CALLS OBJECT...
 #
-# PREFIX: an absolute path; FLAGS: of the instruction set; NEWLIB: its folder; OBJECT: of the lower
-# half.
+# PREFIX: an absolute path; FLAGS: of the instruction set; NEWLIB: its folder; CALLS: that with
+# libvigil-calls.a; OBJECT: of the lower half.
 set -eu
 cd "$(dirname "$0")/.."
 die() { printf 'install_sdk.sh: error: %s\n' "$*" >&2; exit 1; }
 
-[ $# -ge 6 ] || die "expected PREFIX ARCH CC FLAGS NEWLIB OBJECT..."
-prefix=$1 arch=$2 cc=$3 flags=$4 newlib=$5
-shift 5
+[ $# -ge 7 ] || die "expected PREFIX ARCH CC FLAGS NEWLIB CALLS OBJECT..."
+prefix=$1 arch=$2 cc=$3 flags=$4 newlib=$5 calls=$6
+shift 6
 case $prefix in
 /*) ;;
 *) die "PREFIX=$prefix: expected an absolute path" ;;
@@ -33,6 +33,8 @@ install -m 644 "$newlib/lib/libc.a" "$newlib/lib/libm.a" "$home/lib/"
 ar=$(echo "$cc" | sed 's/gcc$/ar/')
 rm -f "$home/lib/libvigil.a"
 "$ar" rcs "$home/lib/libvigil.a" "$@"
+install -m 644 "$calls/instrumented/libvigil-calls.a" "$home/lib/"
+install -m 644 "$calls/libvigil-calls.a" "$prefix/lib/"
 
 sed -e "s,@ARCH@,$arch,g; s,@CC@,$cc,g; s,@FLAGS@,$flags,g" tools/vigil-cc.in \
 	>"$prefix/bin/$arch-vigil-cc"
@@ -55,5 +57,14 @@ Name: vigil
 Description: Vigil's groups, marks and counts for programs of any C library; without Vigil they do nothing
 Version: 0.1
 Cflags: -I\${prefix}/include
+END
+cat >"$prefix/lib/pkgconfig/vigil-calls.pc" <<END
+prefix=$prefix
+
+Name: vigil-calls
+Description: Records calls of functions in Vigil (./vigil phases -f)
+Version: 0.1
+Cflags: -finstrument-functions
+Libs: -L\${prefix}/lib -lvigil-calls -pthread
 END
 echo "installed: $prefix/bin/$arch-vigil-cc, share/vigil/$arch.cmake, include/vigil.h, vigil.pc"

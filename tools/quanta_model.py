@@ -62,7 +62,8 @@ class Life:
 class Recording:
     def __init__(self, trace):
         self.names, self.every, self.cycles = [], 1, 0
-        self.lives, self.programs, self.marks = [], {}, []
+        self.lives, self.programs = [], {}
+        self.marks, self.lines = [], []  # (time, tid, label or text)
         self.wake_events = []  # (ready, tid, waker's tid): where quanta are told as sums
         self.last = 0
         self.by_tid = {}  # tid: its lives, in order of birth
@@ -103,6 +104,9 @@ class Recording:
 
     def on_mark(self, ns, cpu, f):
         self.marks.append((ns, f["tid"], f["label"]))
+
+    def on_line(self, ns, cpu, f):
+        self.lines.append((ns, f["tid"], f["text"]))
 
     def on_wake(self, ns, cpu, f):
         self.wake_events.append((f["ready"], f["tid"], f["waker"]))

@@ -18,12 +18,15 @@
 #include "kernel/fs/fs.h"
 #include "kernel/fs/tree.h"
 #include "kernel/mem/mem.h"
+#include "kernel/trace/telemetry.h"
+#include "sched/sched.h"
 #include <asm/signal.h>
 #include <linux/fcntl.h>
 #include <linux/major.h>
 #include <linux/poll.h>
 
 #define GATHERED 256 /* bytes of a line; of a portion of other text */
+#define LABEL    64  /* of a line that is recorded */
 
 /* An opening. */
 struct tty {
@@ -86,12 +89,32 @@ static void show(struct terminal *t, enum console_writer writer)
     } while (n);
 }
 
+/* Records each line that ends in what a program writes (telemetry=lines), by its beginning. */
+static void record_lines(const char *text, size_t n)
+{
+    char label[LABEL];
+    size_t length = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '\n') {
+            label[length] = '\0';
+            sched_quanta_cut();
+            telemetry_line(thread_current()->tid, label);
+            length = 0;
+        } else if (length < sizeof(label) - 1) {
+            label[length++] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+        }
+    }
+}
+
 static int64_t write_tty(UNUSED struct vnode *v, void *state, unsigned flags, UNUSED uint64_t at,
                          const void *from, size_t n)
 {
     struct tty *t = state;
     struct outgoing out;
 
+    if (telemetry_wants(TELEMETRY_LINES))
+        record_lines(from, n);
     if (console_split)
         return terminal_write(&terminal, t->writer, flags, from, n);
     int refused = terminal_may_write(&terminal);

@@ -1,8 +1,8 @@
 /* See events.h. What each event means is in docs/use/telemetry.md. */
 #include "kernel/trace/events.h"
 
-static const char *const left_names[] = {"preempted", "yielded", "blocked", "exited",
-                                         "idle",      "slept",   "running", NULL};
+static const char *const left_names[] = {"preempted", "yielded", "blocked", "exited", "idle",
+                                         "slept",     "running", "marked",  NULL};
 static const char *const wake_names[] = {"stayed", "created", "thread", "interrupt",
                                          "time",   "signal",  NULL};
 static const char *const moved_names[] = {"woken",          "pulled_core", "pulled_chip",
@@ -161,6 +161,7 @@ const struct ctf_event trace_events[] = {
     [TRACE_WAKE] = {"wake", FIELDS({"tid", CTF_U32, NULL}, {"waker", CTF_U32, NULL},
                                    {"to_cpu", CTF_U16, NULL}, {"cause", CTF_U8, wake_names},
                                    {"ready", CTF_U64, NULL})},
+    [TRACE_LINE] = {"line", FIELDS({"tid", CTF_U32, NULL}, {"text", CTF_TEXT, NULL})},
     [TRACE_EVENTS] = {0},
 };
 

@@ -29,6 +29,7 @@ enum trace_event {
     TRACE_QUANTUM_SUM,
     TRACE_QUANTA_TOTAL,
     TRACE_WAKE,
+    TRACE_LINE,
     TRACE_EVENTS
 };
 
@@ -39,8 +40,9 @@ enum trace_left {
     TRACE_BLOCKED,
     TRACE_EXITED,
     TRACE_IDLE,
-    TRACE_SLEPT,  /* until a time */
-    TRACE_RUNNING /* it runs on; the recording ends */
+    TRACE_SLEPT,   /* until a time */
+    TRACE_RUNNING, /* it runs on; the recording ends */
+    TRACE_MARKED   /* it runs on; it has set a mark */
 };
 /* How a thread became ready. */
 enum trace_wake {

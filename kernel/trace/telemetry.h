@@ -19,8 +19,9 @@ enum {
     TELEMETRY_MARKS = 1 << 4,
     TELEMETRY_MEMORY = 1 << 5,
     TELEMETRY_QUANTA = 1 << 6,
+    TELEMETRY_LINES = 1 << 7,
     TELEMETRY_ANY = TELEMETRY_SCHED | TELEMETRY_SHARING | TELEMETRY_COUNTERS | TELEMETRY_SAMPLES |
-                    TELEMETRY_MARKS | TELEMETRY_MEMORY | TELEMETRY_QUANTA,
+                    TELEMETRY_MARKS | TELEMETRY_MEMORY | TELEMETRY_QUANTA | TELEMETRY_LINES,
 };
 extern uint64_t telemetry_on; /* what is recorded now; use telemetry_wants() */
 
@@ -109,6 +110,11 @@ static inline void telemetry_quanta(const char *counts, uint64_t every, uint64_t
 static inline void telemetry_mark(uint32_t tid, const char *label)
 {
     TELEMETRY_PUT(TELEMETRY_MARKS, TRACE_MARK, tid, ctf_text(label));
+}
+/* The thread has ended a line on the console. */
+static inline void telemetry_line(uint32_t tid, const char *text)
+{
+    TELEMETRY_PUT(TELEMETRY_LINES, TRACE_LINE, tid, ctf_text(text));
 }
 
 /* A process's part of a division of memory. */

@@ -1,5 +1,5 @@
 # Benchmarks: targets bench, bench-*, results.
-.PHONY: bench bench-sharing bench-costs bench-quanta bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
+.PHONY: bench bench-sharing bench-costs bench-quanta bench-steady bench-functions bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
 	bench-servers bench-connections bench-pairs bench-wire bench-files results
 
 # ---- On the simulated machine --------------------------------------------------------------------
@@ -16,6 +16,14 @@ bench-costs: $(KERNEL) machine | deps-run
 # What telemetry=quanta costs workloads.
 bench-quanta: $(KERNEL) machine | deps-run
 	@test/bench/quanta.sh arch=$(ARCH) $(firstword $(SIMULATED)) $(if $(RUNS),runs=$(RUNS))
+
+# When programs become steady: ten boots each.
+bench-steady: $(KERNEL) machine | deps-run
+	@test/bench/steady.sh arch=$(ARCH) $(if $(RUNS),boots=$(RUNS))
+
+# Phases of programs by their functions.
+bench-functions: $(KERNEL) machine $(O)/libvigil-calls.a | deps-run
+	@test/bench/functions.sh arch=$(ARCH)
 
 # A file twice the memory, read under Linux's page cache and under Vigil's policies.
 bench-files: $(KERNEL) machine | deps-run

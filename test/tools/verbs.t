@@ -40,7 +40,7 @@ refused "compare: expected two files" compare one
 refused "/no/file: No such file" compare /no/file /no/file
 echo '{"vigil": 3}' >"$work/bad.json"
 refused "$work/bad.json: is no report of" compare "$work/bad.json" "$work/bad.json"
-for verb in stat record top c2c mem trace list compare; do
+for verb in stat record top c2c mem trace phases list compare; do
 	./vigil help $verb >"$console"
 	says "^example: ./vigil $verb " "help $verb has an example"
 done

@@ -127,7 +127,7 @@ class Guest:
     def terminal(self):
         """Returns the boot arguments that describe the terminal here."""
         if not terminal():
-            return ["console.terminal=off"]
+            return [] if self.o.lines else ["console.terminal=off"]
         rows, columns = keyboard.window()
         return [*(["console.terminal=raw"] if keyboard.keys_wanted(self.o) else []),
                 *([f"console.rows={rows}", f"console.columns={columns}"] if rows else [])]

@@ -15,8 +15,8 @@ import options
 import pack
 
 REPORT_TO = "out=/dev/kmsg"
-OWN = {"-e": "events", "-r": "runs", "-o": "output"}  # options with a value
-MARKS = {"-g": "chains"}
+OWN = {"-e": "events", "-r": "runs", "-o": "output", "-i": "begin", "-b": "build"}  # options with a value
+MARKS = {"-g": "chains", "-f": "functions"}
 
 HELP = {
     "stat": """\
@@ -107,11 +107,12 @@ class MeasureError(Exception):
 class Wanted:
     """A verb's own options, and those of run."""
 
-    def __init__(self, verb, words):
-        self.events = self.output = self.runs = None
-        self.chains = False
+    def __init__(self, verb, words, text=None):
+        """`text`: the verb's help, which says which options it has."""
+        self.events = self.output = self.runs = self.begin = self.build = None
+        self.chains = self.functions = False
         run, words = [], list(words)
-        allowed = {name for name in (*OWN, *MARKS) if re.search(rf"^ +{name}\b", HELP[verb], re.M)}
+        allowed = {name for name in (*OWN, *MARKS) if re.search(rf"^ +{name}\b", text or HELP[verb], re.M)}
         while words and words[0] != "--" and words[0].startswith("-"):
             word = words.pop(0)
             if word.startswith("--"):

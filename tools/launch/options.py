@@ -9,14 +9,14 @@ usage: ./vigil run [option ...] [--] PROGRAM [argument ...]
        ./vigil sweep --out DIR [option ...] -- PROGRAM [argument ...]
        ./vigil gather DIR [--plot KEY]
        ./vigil attach HOST:PORT COMMAND [argument ...]
-       ./vigil stat|record|top|mem|trace|c2c|list|compare ...
+       ./vigil stat|record|top|mem|trace|phases|c2c|list|compare ...
        ./vigil help [COMMAND]
 
 `run` starts a Linux program in Vigil, on a simulated multiprocessor. `shell` starts a shell there,
 in which programs are typed. `sweep` runs it once for each combination of values; `gather` puts the
 results together. `attach` controls a machine that runs. The others measure a program: `stat`
-counts, `record` and `top` sample, `mem` tells of its memory, `trace` of its threads, `list` of what
-can be counted; `compare` compares two reports of `stat`. `./vigil help stat` and so on list their
+counts, `record` and `top` sample, `mem` tells of its memory, `trace` of its threads, `phases` of when it
+is steady, `list` of what can be counted; `compare` compares two reports of `stat`. `./vigil help stat` and so on list their
 options and have an example; docs/use/run.md, measure.md, sweep.md and watch.md explain them.
 `make help` lists what else there is.
 """
@@ -107,6 +107,7 @@ class Options:
         self.share = None  # (folder, "ro" or "rw", path) once checked
         self.front = []  # a tool of Vigil's and its arguments, which starts the program
         self.telemetry = None  # the file that the machine's telemetry goes to
+        self.lines = False  # output goes out line by line, as to a terminal
         self.shell = False  # keys are passed on as they are pressed
 
     def policies(self):

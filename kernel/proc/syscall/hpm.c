@@ -20,8 +20,10 @@ int64_t vigil_mark(const struct call *c)
     char label[64];
     int err = user_copy_string(label, sizeof(label), c->a[0]);
 
-    if (!err)
+    if (!err && telemetry_wants(TELEMETRY_MARKS)) {
+        sched_quanta_cut();
         telemetry_mark(c->t->tid, label);
+    }
     hpm_mark(label);
     return err;
 }

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Phases of five programs by their functions (./vigil phases -f): four of Vigil's own and one of Linux,
+# compiled by the ordinary gcc.
+#
+#   test/bench/functions.sh [name=value ...]
+#
+#   arch=ARCH     x86_64 or aarch64  (x86_64)
+#   results=FILE  (docs/results/functions-ARCH.txt); the Linux program's picture goes beside it
+set -eu
+cd "$(dirname "$0")/../.."
+die() { printf 'functions.sh: error: %s\n' "$*" >&2; exit 1; }
+
+arch=x86_64 results=
+for argument; do
+	case $argument in
+	arch=* | results=*) eval "${argument%%=*}=\${argument#*=}" ;;
+	*) die "unknown argument '$argument' (arch= results=)" ;;
+	esac
+done
+case $arch in
+x86_64) cc=gcc ;;
+aarch64) cc=aarch64-linux-gnu-gcc ;;
+*) die "arch=$arch: accepted are x86_64, aarch64" ;;
+esac
+: "${results:=docs/results/functions-$arch.txt}"
+out=build/bench/functions-$arch
+mkdir -p "$out"
+
+one() { # NAME WORDS...
+	name=$1
+	shift
+	printf '\n# ./vigil phases -f --smp 4 --arch %s %s\n' "$arch" "$*" >>"$out/text"
+	./vigil phases -f -o "$out/$name" --smp 4 --arch "$arch" "$@" 2>"$out/said" >/dev/null \
+		</dev/null || { cat "$out/said" >&2; die "$name failed"; }
+	grep -v '^vigil: wrote' "$out/said" >>"$out/text"
+	rm -f "$out/$name/calls"
+}
+test/bench/header.sh "test/bench/functions.sh arch=$arch" arch="$arch" >"$out/text"
+one sort -- phases kind=sort size=30000 rounds=8
+one matrix -- phases kind=matrix rounds=2
+one compress -- phases kind=compress size=20000 rounds=2
+one cg -- cg threads=2
+one words -b "$cc -O2 \$CALLS_FLAGS -static -o $out/words.bin test/bench/calls/words.c build/$arch/libvigil-calls.a -pthread" \
+	-- "$out/words.bin" 3
+mv "$out/text" "$results"
+cp "$out/words/functions.svg" "${results%.txt}.svg"
