@@ -1,5 +1,5 @@
 /*
- * Call chains of samples, by frame pointers or by tables of frames (hpm/policy/chain.h). The
+ * Call chains of samples, by frame pointers or by descriptions of frames (hpm/policy/chain.h). The
  * interrupt that takes a sample walks the stack of what it interrupted. Memory is read where it is
  * present, without a page fault, so nothing waits; a page that is not there cuts the chain. Each
  * CPU has a table of chains for each profile that wants them, and a sample has a number: the CPU's,
@@ -93,61 +93,107 @@ static int read_word(uint64_t at, uint64_t *out)
     return at ? arch_peek_user64(at, out) : 0;
 }
 
-/* Finds the frame of code. Latest answers are remembered: a search is a dozen cache misses. */
-static bool find_frame(struct chain_table *t, const void *symbols, uint64_t pc,
-                       struct symbols_frame *out)
+static bool look_up(struct chain_table *t, const struct chain_code *code, uint64_t pc,
+                    struct frame_rule *out)
 {
-    struct chain_found *f = &t->found[(pc ^ pc >> 7) % CHAIN_FOUND];
+    const struct chain_image *image;
+    struct symbols_frame frame;
 
-    if (f->pc != pc || f->symbols != symbols) {
-        if (!symbols_frame_at(symbols, pc, &f->frame))
-            return false;
-        f->pc = pc;
-        f->symbols = symbols;
+    if (code->symbols && symbols_frame_at(code->symbols, pc, &frame)) {
+        *out = chain_rule_of(&frame);
+        return true;
     }
-    *out = f->frame;
-    return true;
+    image = code->images ? chain_image_at(code->images, pc) : NULL;
+    return image && eh_rule_at(image->frames, pc - image->bias, &t->state, out);
 }
 
-/* Walks by the program's table, from what `frame` interrupted, which is in the chain. */
-static void walk_frames(struct chain_table *t, struct chain_walk *w, const struct arch_frame *frame,
-                        const void *symbols)
+/* Finds the rule of code. Latest answers are remembered: a search is a dozen cache misses. */
+static const struct frame_rule *find_rule(struct chain_table *t, const struct chain_code *code,
+                                          uint64_t pc)
+{
+    struct chain_found *f = &t->found[(pc ^ pc >> 7) % CHAIN_FOUND];
+    uint64_t which = code->symbols ? (uint64_t)code->symbols
+                                   : __atomic_load_n(&code->images->version, __ATOMIC_RELAXED);
+
+    if (f->pc != pc || f->code != which) {
+        f->code = 0;
+        if (!look_up(t, code, pc, &f->rule))
+            return NULL;
+        f->pc = pc;
+        f->code = which;
+    }
+    return &f->rule;
+}
+
+/* Makes a rule of the code at pc itself, where there is a link register. */
+static const struct frame_rule *read_linkage(const struct chain_registers *r,
+                                             struct frame_rule *work)
+{
+    uint32_t code[2 * EH_LINKAGE_AROUND + 1] = {0};
+
+    if (r->called || !r->link)
+        return NULL;
+    for (unsigned i = 0; i < ARRAY_SIZE(code); i++)
+        (void)arch_peek_user32(r->pc + (i - EH_LINKAGE_AROUND) * sizeof(*code), &code[i]);
+    return eh_linkage_rule(code, work) ? work : NULL;
+}
+
+/* Makes the registers those of the caller. Returns false at the chain's end; cut: which is not the
+ * program's. */
+static bool go_to_caller(struct chain_registers *r, const struct frame_rule *rule, bool *cut)
+{
+    const struct chain_mode *user = &modes[CHAIN_USER];
+    struct chain_caller c;
+    uint64_t link = 0, fp = 0, kept = 0;
+
+    chain_caller_begin(r, rule, &c);
+    *cut = read_word(c.cfa_at, &c.cfa);
+    if (*cut || !chain_caller_wants(r, rule, user, &c, cut))
+        return false;
+    *cut = read_word(c.link_at, &link) || read_word(c.fp_at, &fp) || read_word(c.kept_at, &kept) ||
+           !chain_caller_take(r, rule, user, &c, link, fp, kept);
+    return !*cut;
+}
+
+/* Walks by rules, from what `frame` interrupted, which is in the chain. */
+static void walk_rules(struct chain_table *t, struct chain_walk *w, const struct arch_frame *frame,
+                       const struct chain_code *code)
 {
     struct chain_registers r = {.pc = arch_frame_pc(frame),
-                                .sp = arch_frame_sp(frame),
-                                .fp = arch_frame_link(frame),
+                                .value = {[RULE_SP] = arch_frame_sp(frame),
+                                          [RULE_FP] = arch_frame_link(frame),
+                                          [RULE_KEPT] = arch_frame_kept(frame),
+                                          [RULE_SCRATCH] = arch_frame_scratch(frame)},
                                 .link = arch_frame_caller(frame)};
-    const struct chain_mode *user = &modes[CHAIN_USER];
-    struct symbols_frame row;
-    uint64_t link = 0, fp = 0;
+    const struct frame_rule *rule;
+    struct frame_rule work;
 
-    while (find_frame(t, symbols, r.pc - r.called, &row)) {
-        if (!chain_frame_wants(&r, &row, user, &link, &fp, &w->cut))
+    while ((rule = find_rule(t, code, r.pc - r.called) ?: read_linkage(&r, &work))) {
+        if (!go_to_caller(&r, rule, &w->cut))
             return;
-        w->cut = w->count == CHAIN_MAX || read_word(link, &link) || read_word(fp, &fp) ||
-                 !chain_frame_take(&r, &row, user, link, fp);
-        if (w->cut)
-            return;
+        if (w->count == CHAIN_MAX)
+            break;
         t->work[w->count++] = r.pc;
     }
     w->cut = true;
 }
 
-uint32_t chain_here(struct chain_table *t, const struct arch_frame *frame, const void *symbols,
-                    unsigned cpu)
+uint32_t chain_here(struct chain_table *t, const struct arch_frame *frame,
+                    const struct chain_code *code, unsigned cpu)
 {
     struct chain_walk w;
 
     if (!frame)
         return 0;
-    bool by_frames = t->by_frames && symbols;
+    bool by_frames =
+        t->by_frames && (code->symbols || (code->images && chain_images_any(code->images)));
     const struct arch_frame *user = arch_frame_user(frame) && by_frames ? frame : NULL;
     t->work[0] = arch_frame_pc(frame);
     chain_begin(&w, arch_frame_link(frame), !arch_frame_user(frame));
     if (!user)
         user = walk_records(t, &w, by_frames);
     if (user)
-        walk_frames(t, &w, user, symbols);
+        walk_rules(t, &w, user, code);
     if (w.cut)
         chain_count_cut(t);
     uint32_t number = chain_number(t, w.count);

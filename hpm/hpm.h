@@ -10,6 +10,7 @@
 
 struct cpu;
 struct arch_frame;
+struct chain_images;
 struct hpm_user_page;
 
 extern const struct arg hpm_args[]; /* boot arguments hpm.* */
@@ -24,9 +25,10 @@ struct hpm_thread {
     /* Table of its program's symbols (kernel/lib/symbols.h), which stays in memory; NULL: none.
      * Atomic: another CPU's interrupt reads it. */
     const void *symbols;
-    struct hpm_user_page *user; /* written by the CPU the thread runs on; NULL: none */
-    uint64_t told_cycles;       /* cycles at the latest hpm_read_news */
-    bool told_stopped;          /* no cycles had been added between the latest two hpm_read_news */
+    const struct chain_images *images; /* of its process (hpm/policy/chain.h); NULL: none */
+    struct hpm_user_page *user;        /* written by the CPU the thread runs on; NULL: none */
+    uint64_t told_cycles;              /* cycles at the latest hpm_read_news */
+    bool told_stopped; /* no cycles had been added between the latest two hpm_read_news */
 };
 
 /* Probes the backends in order, prints one line, and limits hpm.records and hpm.samples to what

@@ -57,9 +57,13 @@ static void trace_sample(const struct profiler_slot *s, const struct hpm_sample 
 static uint32_t chain_of(const struct hpm_cpu *hpm, struct chain_table *chains,
                          const struct hpm_thread *t, unsigned cpu)
 {
-    const void *symbols = t ? __atomic_load_n(&t->symbols, __ATOMIC_RELAXED) : NULL;
+    struct chain_code code = {0};
 
-    return chain_here(chains, hpm->profiler.frame, symbols, cpu);
+    if (t) {
+        code.symbols = __atomic_load_n(&t->symbols, __ATOMIC_RELAXED);
+        code.images = t->images;
+    }
+    return chain_here(chains, hpm->profiler.frame, &code, cpu);
 }
 
 /* Stores a sample with the profiler's time and pc. stands_for: its period. Stored samples are

@@ -50,16 +50,25 @@ uint64_t chain_take(struct chain_walk *w, const struct chain_mode mode[CHAIN_MOD
     return address;
 }
 
-/* ---- By a table of frames -------------------------------------------------------------------- */
+/* ---- By rules -------------------------------------------------------------------------------- */
 
-static uint64_t frame_base(const struct chain_registers *r, const struct symbols_frame *frame)
+static struct rule_word below_cfa(uint8_t words)
 {
-    return frame->cfa & SYMBOLS_FRAME_FP ? r->fp : r->sp;
+    return words ? (struct rule_word){RULE_CFA, -(int32_t)(words * sizeof(uint64_t))}
+                 : (struct rule_word){RULE_SAME, 0};
 }
 
-static uint64_t frame_address(const struct chain_registers *r, const struct symbols_frame *frame)
+struct frame_rule chain_rule_of(const struct symbols_frame *frame)
 {
-    return frame_base(r, frame) + (frame->cfa & ~SYMBOLS_FRAME_FP) * sizeof(uint64_t);
+    uint8_t base = frame->cfa & SYMBOLS_FRAME_FP ? RULE_FP : RULE_SP;
+    bool record = frame->link == SYMBOLS_FRAME_RECORD;
+
+    return (struct frame_rule){
+        .cfa = {base, (frame->cfa & ~SYMBOLS_FRAME_FP) * (int32_t)sizeof(uint64_t)},
+        .ends = frame->cfa == SYMBOLS_FRAME_NONE,
+        .link = record ? (struct rule_word){base, sizeof(uint64_t)} : below_cfa(frame->link),
+        .fp = record ? (struct rule_word){base, 0} : below_cfa(frame->fp),
+        .kept = {RULE_SAME, 0}};
 }
 
 static bool is_stack(const struct chain_mode *user, uint64_t at)
@@ -67,65 +76,90 @@ static bool is_stack(const struct chain_mode *user, uint64_t at)
     return !(at % sizeof(uint64_t)) && at >= user->low && at <= user->high;
 }
 
-bool chain_frame_wants(const struct chain_registers *r, const struct symbols_frame *frame,
-                       const struct chain_mode *user, uint64_t *link, uint64_t *fp, bool *cut)
+void chain_caller_begin(const struct chain_registers *r, const struct frame_rule *rule,
+                        struct chain_caller *c)
 {
-    uint64_t cfa = frame_address(r, frame);
+    uint64_t at = rule->ends ? 0 : r->value[rule->cfa.from] + (uint64_t)rule->cfa.at;
 
-    *cut = false;
-    if (frame->cfa == SYMBOLS_FRAME_NONE)
-        return false;
-    /* A caller's frame is above; only the function that runs may have none of its own. */
-    if (!is_stack(user, cfa) || cfa < r->sp || (r->called && (cfa == r->sp || !frame->link))) {
-        *cut = true;
-        return false;
-    }
-    *link = frame->link ? cfa - frame->link * sizeof(uint64_t) : 0;
-    *fp = frame->fp ? cfa - frame->fp * sizeof(uint64_t) : 0;
-    if (frame->link == SYMBOLS_FRAME_RECORD) {
-        *fp = frame_base(r, frame);
-        *link = *fp + sizeof(uint64_t);
-    }
-    return true;
+    *c = (struct chain_caller){.cfa = at, .cfa_at = rule->stored ? at : 0};
 }
 
-bool chain_frame_take(struct chain_registers *r, const struct symbols_frame *frame,
-                      const struct chain_mode *user, uint64_t link, uint64_t fp)
+static uint64_t word_at(const struct chain_registers *r, const struct rule_word *w, uint64_t cfa)
 {
-    uint64_t cfa = frame_address(r, frame), pc = frame->link ? link : r->link;
+    uint64_t from = w->from == RULE_CFA ? cfa : w->from < RULE_CFA ? r->value[w->from] : 0;
+
+    return from ? from + (uint64_t)w->at : 0;
+}
+
+bool chain_caller_wants(const struct chain_registers *r, const struct frame_rule *rule,
+                        const struct chain_mode *user, struct chain_caller *c, bool *cut)
+{
+    *cut = false;
+    if (rule->ends)
+        return false;
+    c->link_at = word_at(r, &rule->link, c->cfa);
+    c->fp_at = word_at(r, &rule->fp, c->cfa);
+    c->kept_at = word_at(r, &rule->kept, c->cfa);
+    /* glibc's resolver on AArch64 does not count what the linkage table has pushed: its return
+     * address is above its CFA, and the frame ends behind it. */
+    if (rule->link.from == RULE_CFA && rule->link.at >= 0)
+        c->cfa = c->link_at + sizeof(uint64_t);
+    /* A caller's frame is above; only the function that runs may have none of its own. What a
+     * signal interrupted may have another stack. */
+    *cut = !is_stack(user, c->cfa) ||
+           (!rule->signal &&
+            (c->cfa < r->value[RULE_SP] ||
+             (r->called && (c->cfa == r->value[RULE_SP] || rule->link.from == RULE_SAME)))) ||
+           (c->link_at && !is_stack(user, c->link_at)) || (c->fp_at && !is_stack(user, c->fp_at)) ||
+           (c->kept_at && !is_stack(user, c->kept_at));
+    return !*cut;
+}
+
+/* Returns the caller's register: stored, as it is, or 0: lost. */
+static uint64_t kept_in(const struct rule_word *w, uint64_t word, uint64_t value)
+{
+    return w->from == RULE_SAME ? value : w->from == RULE_LOST ? 0 : word;
+}
+
+bool chain_caller_take(struct chain_registers *r, const struct frame_rule *rule,
+                       const struct chain_mode *user, const struct chain_caller *c, uint64_t link,
+                       uint64_t fp, uint64_t kept)
+{
+    uint64_t pc = kept_in(&rule->link, link, r->link);
 
     if (!(pc & HIGH_HALF))
         pc &= user->code;
-    *r =
-        (struct chain_registers){.pc = pc, .sp = cfa, .fp = frame->fp ? fp : r->fp, .called = true};
+    *r = (struct chain_registers){
+        .pc = pc,
+        .value = {[RULE_SP] = c->cfa,
+                  [RULE_FP] = kept_in(&rule->fp, fp, r->value[RULE_FP]),
+                  [RULE_KEPT] = kept_in(&rule->kept, kept, r->value[RULE_KEPT])},
+        .called = !rule->signal};
     return is_code(user, pc);
+}
+
+const struct chain_image *chain_image_at(const struct chain_images *images, uint64_t pc)
+{
+    uint32_t n = MIN(__atomic_load_n(&images->count, __ATOMIC_ACQUIRE), CHAIN_IMAGES_MAX);
+
+    while (n--)
+        if (pc >= images->image[n].start && pc < images->image[n].end)
+            return &images->image[n];
+    return NULL;
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-_Static_assert(CHAINS_MAX < 1u << CHAIN_NUMBER && CHAIN_SLOTS >= 2 * CHAINS_MAX,
+_Static_assert(CHAIN_CALLS < 1u << CHAIN_NUMBER && CHAIN_CALLS <= UINT16_MAX &&
+                   CHAIN_SLOTS >= 2 * CHAIN_CALLS,
                "numbers fit, and a free slot ends each search");
 
-/* Mixes a word by a multiplication with 2^64 / golden ratio (Knuth, TAOCP 3, 6.4). */
-static uint64_t hash_words(const uint64_t *word, unsigned n)
+/* By multiplications with 2^64 / golden ratio (Knuth, TAOCP 3, 6.4). */
+static uint32_t hash_of(uint64_t address, uint32_t caller)
 {
-    uint64_t h = n;
+    const uint64_t golden = 0x9e3779b97f4a7c15u;
 
-    for (unsigned i = 0; i < n; i++)
-        h = ((h << 5 | h >> 59) ^ word[i]) * 0x9e3779b97f4a7c15u;
-    return h >> 32;
-}
-
-static bool is_same(const struct chain_table *t, uint32_t number, unsigned length)
-{
-    const uint64_t *word = &t->word[t->chain[number - 1].at];
-
-    if (t->chain[number - 1].length != length)
-        return false;
-    for (unsigned i = 0; i < length; i++)
-        if (word[i] != t->work[i])
-            return false;
-    return true;
+    return (uint32_t)((address * golden ^ caller) * golden >> 32) % CHAIN_SLOTS;
 }
 
 static void add_one(uint64_t *total)
@@ -138,31 +172,46 @@ void chain_count_cut(struct chain_table *t)
     add_one(&t->cut);
 }
 
-uint32_t chain_number(struct chain_table *t, unsigned length)
+/* Returns the number of a call; 0: there is no room. */
+static uint32_t number_of(struct chain_table *t, uint64_t address, uint32_t caller)
 {
-    uint32_t slot = (uint32_t)hash_words(t->work, length) % CHAIN_SLOTS;
+    uint32_t slot = hash_of(address, caller), n;
 
-    for (; t->slot[slot]; slot = (slot + 1) % CHAIN_SLOTS)
-        if (is_same(t, t->slot[slot], length))
-            return t->slot[slot];
-    if (t->count == CHAINS_MAX || t->words + length > CHAIN_WORDS) {
-        add_one(&t->full);
+    for (; (n = t->slot[slot]); slot = (slot + 1) % CHAIN_SLOTS)
+        if (t->call[n - 1].address == address && t->call[n - 1].caller == caller)
+            return n;
+    if (t->count == CHAIN_CALLS)
         return 0;
-    }
-    t->chain[t->count].at = t->words;
-    t->chain[t->count].length = length;
-    memcpy(&t->word[t->words], t->work, length * sizeof t->work[0]);
-    t->words += length;
+    t->call[t->count] = (struct chain_call){address, caller};
     __atomic_store_n(&t->count, t->count + 1, __ATOMIC_RELEASE);
     t->slot[slot] = (uint16_t)t->count;
     return t->count;
 }
 
+uint32_t chain_number(struct chain_table *t, unsigned length)
+{
+    uint32_t number = 0;
+
+    while (length--) {
+        number = number_of(t, t->work[length], number);
+        if (!number) {
+            add_one(&t->full);
+            return 0;
+        }
+    }
+    return number;
+}
+
 unsigned chain_read(const struct chain_table *t, uint32_t number, uint64_t *out, unsigned max)
 {
-    if (!number || number > __atomic_load_n(&t->count, __ATOMIC_ACQUIRE))
+    unsigned length = 0;
+
+    if (number > __atomic_load_n(&t->count, __ATOMIC_ACQUIRE))
         return 0;
-    unsigned length = t->chain[number - 1].length;
-    memcpy(out, &t->word[t->chain[number - 1].at], MIN(length, max) * sizeof *out);
+    for (; number; number = t->call[number - 1].caller) {
+        if (length < max)
+            out[length] = t->call[number - 1].address;
+        length++;
+    }
     return length;
 }

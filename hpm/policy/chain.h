@@ -12,6 +12,7 @@
  * or return address ends the walk: the chain is cut.
  */
 #pragma once
+#include "hpm/policy/eh_frame.h"
 #include "kernel/lib/base.h"
 #include "kernel/lib/symbols.h"
 
@@ -42,49 +43,84 @@ uint64_t chain_take(struct chain_walk *w, const struct chain_mode mode[CHAIN_MOD
                     uint64_t address);
 
 /*
- * The program's part by a table of its frames (kernel/lib/symbols.h), for code that keeps no frame
- * pointers: the table says at each address how to find the caller. The callers' registers are made
- * one after the other; words that are stored are given to it.
+ * The program's part by rules (eh_frame.h), for code that keeps no frame pointers: of a bundled
+ * program by the table of its frames (kernel/lib/symbols.h), of others by what their files
+ * describe. The callers' registers are made one after the other; words that are stored are given to
+ * it.
  */
 struct chain_registers {
-    uint64_t pc, sp, fp;
-    uint64_t link; /* the link register, if there is one */
-    bool called;   /* pc is a return address: what is asked for is the call before it */
+    uint64_t pc;
+    uint64_t value[RULE_CFA]; /* by rule_from */
+    uint64_t link;            /* the link register, if there is one */
+    bool called;              /* pc is a return address: what is asked for is the call before it */
 };
-/* Returns whether the caller can be found; link, fp: the addresses of the words to be read for it,
- * 0: none. cut: the registers cannot be believed. */
-bool chain_frame_wants(const struct chain_registers *r, const struct symbols_frame *frame,
-                       const struct chain_mode *user, uint64_t *link, uint64_t *fp, bool *cut);
-/* Makes the registers the caller's. link, fp: the words read, where any were asked for. Returns
+/* Says a table's frame as a rule. */
+struct frame_rule chain_rule_of(const struct symbols_frame *frame);
+/* What a caller's registers are made of. */
+struct chain_caller {
+    uint64_t cfa;                     /* the CFA, where it is not stored */
+    uint64_t cfa_at;                  /* address of the word that it is, or 0 */
+    uint64_t link_at, fp_at, kept_at; /* of the words to be read then; 0: none */
+};
+/* Begins with the CFA. */
+void chain_caller_begin(const struct chain_registers *r, const struct frame_rule *rule,
+                        struct chain_caller *c);
+/* Returns whether the caller can be found, with the words' addresses. c->cfa is known now. cut: the
+ * registers cannot be believed. */
+bool chain_caller_wants(const struct chain_registers *r, const struct frame_rule *rule,
+                        const struct chain_mode *user, struct chain_caller *c, bool *cut);
+/* Makes the registers the caller's. The words that were read, where any were asked for. Returns
  * false if the caller's address cannot be believed. */
-bool chain_frame_take(struct chain_registers *r, const struct symbols_frame *frame,
-                      const struct chain_mode *user, uint64_t link, uint64_t fp);
+bool chain_caller_take(struct chain_registers *r, const struct frame_rule *rule,
+                       const struct chain_mode *user, const struct chain_caller *c, uint64_t link,
+                       uint64_t fp, uint64_t kept);
+
+/* The files whose code a process has mapped, in the order in which it has. One writer, who only
+ * adds; interrupts of the process's threads read meanwhile. */
+#define CHAIN_IMAGES_MAX 48u
+struct chain_images {
+    uint32_t count;   /* atomic */
+    uint32_t version; /* no two states of lists have the same, but for 0: empty; atomic */
+    struct chain_image {
+        uint64_t start, end; /* of the code */
+        uint64_t bias;       /* added to addresses as linked */
+        const struct eh_frames *frames;
+    } image[CHAIN_IMAGES_MAX];
+};
+static inline bool chain_images_any(const struct chain_images *images)
+{
+    return __atomic_load_n(&images->count, __ATOMIC_RELAXED);
+}
+/* Returns the image that an address is in; of several that of the latest mapping; NULL: none. */
+const struct chain_image *chain_image_at(const struct chain_images *images, uint64_t pc);
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-#define CHAIN_SLOTS  4096u /* power of two, twice CHAINS_MAX */
-#define CHAINS_MAX   2048u
-#define CHAIN_WORDS  12000u /* the table has 128 KB */
-#define CHAIN_FOUND  256u   /* power of two */
-#define CHAIN_NUMBER 12     /* bits of a chain's number in a table, from 1 */
+#define CHAIN_SLOTS  32768u /* power of two, twice CHAIN_CALLS */
+#define CHAIN_CALLS  16384u /* the table has 512 KB */
+#define CHAIN_FOUND  1024u  /* power of two */
+#define CHAIN_NUMBER 15     /* bits of a chain's number in a table, from 1 */
 
-/* Different chains in the order in which they came. One writer; others may read meanwhile. */
+/* Different chains as a tree of calls, whose roots are the outermost functions: a chain is a call,
+ * and those that led to it. In the order in which they came. One writer; others may read
+ * meanwhile. */
 struct chain_table {
-    uint32_t count, words; /* count: atomic */
-    bool by_frames;        /* the programs' parts are made by their tables of frames */
+    uint32_t count; /* atomic */
+    bool by_frames; /* the programs' parts are made by their tables of frames */
     /* Chains cut short, and those that found no room, each time they came; atomic. */
     uint64_t cut, full;
-    struct {
-        uint32_t at, length; /* in `word` */
-    } chain[CHAINS_MAX];
-    uint16_t slot[CHAIN_SLOTS]; /* by hash: number of a chain; 0: free */
-    uint64_t word[CHAIN_WORDS];
-    uint64_t work[CHAIN_MAX]; /* a chain that is being made */
+    struct chain_call {
+        uint64_t address;
+        uint32_t caller; /* its number; 0: it is the outermost */
+    } call[CHAIN_CALLS];
+    uint16_t slot[CHAIN_SLOTS]; /* by hash: number of a call; 0: free */
+    uint64_t work[CHAIN_MAX];   /* a chain that is being made */
+    struct eh_state state;      /* of a rule that is being made */
     struct chain_found {
         uint64_t pc;
-        const void *symbols; /* the program's; NULL: nothing was found yet */
-        struct symbols_frame frame;
-    } found[CHAIN_FOUND]; /* frames of code that were found of late, by hash of the address */
+        uint64_t code; /* which program's or files'; 0: nothing was found yet */
+        struct frame_rule rule;
+    } found[CHAIN_FOUND]; /* rules of code that were found of late, by hash of the address */
 };
 
 /* Returns the number of the chain of work[0..length - 1], from 1; 0: the table is full, which is

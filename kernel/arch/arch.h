@@ -495,6 +495,8 @@ void arch_frame_print(const struct arch_frame *frame); /* prints all registers w
  * struct arch_frame *): whether user mode was interrupted; uint64_t arch_frame_link(const struct
  * arch_frame *): the address of the interrupted code's record of its caller, if it keeps one;
  * uint64_t arch_frame_caller(const struct arch_frame *): its link register, 0 where there is none;
+ * uint64_t arch_frame_kept(const struct arch_frame *), arch_frame_scratch(...): the registers RBX
+ * and R10, by which some code finds its frame, 0 where none does;
  * const struct arch_frame *arch_record_frame(uint64_t at): the frame of an entry into the kernel
  * that made the record at this address. */
 

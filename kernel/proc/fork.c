@@ -126,6 +126,7 @@ static int make_child(struct process *parent, const struct fork_request *what, s
         process_unmake(p);
         return err;
     }
+    code_images_copy(p, parent);
     process_enter(p, what->exit_signal);
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "kernel/lib/list.h"
 #include "kernel/core/number.h"
 #include "kernel/lib/symbols.h"
+#include "kernel/proc/code_images.h"
 #include "kernel/mem/account.h"
 #include "kernel/proc/signal.h"
 #include "kernel/proc/timers.h"
@@ -44,6 +45,7 @@ struct process {
     size_t command_bytes;        /* [X] */
     char name[PROCESS_NAME_MAX]; /* [P] written; read anywhere, for messages */
     struct symbols symbols;      /* [P] of its program */
+    struct code_images code;     /* of its program and libraries */
     struct files *files;         /* [-] until the last thread frees it */
     /* [P of lender] whose space it uses until it ends or makes an execve(2), referenced; NULL: it
      * has its own */

@@ -226,6 +226,9 @@ static struct perf_event *make_event(const struct perf_asked *asked, int64_t tid
     list_init(&e->all);
     list_init(&e->members);
     list_init(&e->nodes);
+    e->wants_code = asked->attr.sample_period && asked->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+    if (e->wants_code)
+        code_images_want();
     return e;
 }
 

@@ -189,6 +189,8 @@ static void release_perf(struct vnode *v)
 
     perf_forget(e);
     perf_detach(e);
+    if (e->wants_code)
+        code_images_let();
     kfree(e);
 }
 

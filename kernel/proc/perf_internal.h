@@ -62,6 +62,7 @@ struct perf_event {
     struct list nodes;            /* [L] */
     bool had_threads;             /* [L] */
     struct perf_count sum;        /* [L] of the past */
+    bool wants_code;              /* [-] its samples have chains of calls */
     bool apart;                   /* [-] a thread on one CPU: it samples and does not count */
     struct perf_ring *ring;       /* [R] where its records go, or NULL */
     struct perf_sampler *sampler; /* [R] NULL: it has no samples */

@@ -200,7 +200,7 @@ static int open_sampler(const char *text, uint32_t rate, bool chains, struct per
     const struct hpm_profiling what = {.criteria = text,
                                        .rate = rate,
                                        .permille = PERMILLE,
-                                       .chains = chains ? HPM_CHAINS_FP : HPM_CHAINS_NONE};
+                                       .chains = chains ? HPM_CHAINS_TABLE : HPM_CHAINS_NONE};
     struct perf_sampler *s = kmalloc(sizeof(*s) + text_length(text) + 1);
     char why[160];
 

@@ -345,6 +345,7 @@ int process_start_as(const char *const *argv, struct family *family, struct proc
     err = exec_command(p, argv, &entry, &sp);
     if (!err) {
         process_get(p);
+        code_images_begin(p);
         err = uthread_first(p, entry, sp);
         if (err && !process_ending(p))
             kprintf("process: event=refused app=%s reason=%s: no first thread\n", argv[0],
@@ -432,6 +433,7 @@ void process_reap(struct process *p)
     counts_forget(p);
     samples_forget(p);
     process_wait_lookers(p);
+    code_images_end(p);
     process_remember(p);
     uint64_t resident_kb = p->memory.resident_pages * PAGE_SIZE / KIB;
     semaphores_undo(p);

@@ -41,6 +41,7 @@ enum { BUFFER_SAMPLES = (PAGE_SIZE << BUFFER_ORDER) / sizeof(struct hpm_sample) 
 struct sample_session {
     struct session base;
     struct hpm_profile *profile;
+    bool by_tables;            /* its chains are made by tables of frames */
     struct hpm_sample *buffer; /* samples first to count - 1 wait */
     size_t first, count;
     uint64_t window_ns, window_end_ns;
@@ -135,7 +136,9 @@ static int open_held(struct sample_session *s, const struct hpm_profiling *what,
         ksnprintf(why, size, "no memory");
         return -ENOMEM;
     }
-    *s = (struct sample_session){.buffer = phys_to_virt(pa), .window_ns = FIRST_NS};
+    *s = (struct sample_session){.buffer = phys_to_virt(pa),
+                                 .by_tables = what->chains == HPM_CHAINS_TABLE,
+                                 .window_ns = FIRST_NS};
     s->window_end_ns = arch_clock_ns() + s->window_ns;
     int err = hpm_profile_open(what, &s->profile, why, size);
     if (err)
@@ -169,13 +172,18 @@ int samples_open(struct process *owner, const struct hpm_profiling *what, char *
 
     if (err)
         return err;
+    if (what->chains == HPM_CHAINS_TABLE)
+        code_images_want();
     gate_enter(&sessions_gate);
     struct sample_session *s = (struct sample_session *)session_find_free(&table, owner, why, size);
     err = s ? open_held(s, what, why, size) : -ENOSPC;
     int number = err ? 0 : session_own(&table, &s->base, owner);
     gate_leave(&sessions_gate);
-    if (err)
+    if (err) {
+        if (what->chains == HPM_CHAINS_TABLE)
+            code_images_let();
         return err;
+    }
     count_open(1);
     return number;
 }
@@ -183,6 +191,8 @@ int samples_open(struct process *owner, const struct hpm_profiling *what, char *
 static void close_held(struct sample_session *s)
 {
     hpm_profile_close(s->profile);
+    if (s->by_tables)
+        code_images_let();
     frame_free(virt_to_phys(s->buffer), BUFFER_ORDER);
     *s = (struct sample_session){0};
     count_open(-1);

@@ -125,6 +125,7 @@ static int make_thread(struct process *p, struct uthread_start *start, const str
     (*out)->signals = signals;
     (*out)->asked = asked;
     (*out)->hpm.symbols = p->symbols.table;
+    (*out)->hpm.images = &p->code.list;
     if (start->inherits) {
         memcpy((*out)->name, like->name, sizeof(like->name));
         signals->alt_sp = like->signals->alt_sp;
@@ -237,6 +238,7 @@ void uthread_exit(void)
     list_push_back(&p->leaving, &self->siblings);
     signals_pass_on_locked(p);
     spin_unlock(&p->lock, irq);
+    code_images_leave(self);
     perf_leave(self); /* not found as a thread any more: no event begins to count it */
     if (release_slot(p))
         process_reap(p);

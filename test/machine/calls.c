@@ -63,6 +63,16 @@ static void drop_below(struct calls *c, uint64_t sp)
         c->count--;
 }
 
+/* Returns the address behind a call. A library's page is translated once, at the address that one
+ * process has it at; another may have it elsewhere. The program counter is somewhere in what was
+ * translated together, which is less than a page. */
+static uint64_t behind(struct vcpu *v, const struct insn *i)
+{
+    uint64_t moved = execute_register(v, machine.isa->pc) - i->block;
+
+    return i->pc + i->bytes + (moved & ~(uint64_t)PAGE_MASK);
+}
+
 void calls_call(unsigned cpu, void *data)
 {
     const struct insn *i = data;
@@ -74,7 +84,7 @@ void calls_call(unsigned cpu, void *data)
     drop_below(c, sp + 1); /* one at the same address is this call, which faulted and is repeated */
     if (c->count == c->room)
         c->call = grow(c->call, &c->room, sizeof(*c->call));
-    c->call[c->count++] = (struct call){sp, i->pc + i->bytes};
+    c->call[c->count++] = (struct call){sp, behind(v, i)};
 }
 
 void calls_return(unsigned cpu, void *data)

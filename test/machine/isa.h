@@ -23,6 +23,7 @@ struct insn {
     bool call; /* has a return address, that of the instruction behind it */
     bool back; /* returns from a call */
     uint8_t bytes;
+    uint64_t block; /* address of the first instruction that was translated with it */
     /* Operands, for execute. */
     uint8_t code;            /* which of several instructions */
     int8_t reg, base, index; /* indices into struct vcpu.registers; -1: none */

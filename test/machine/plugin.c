@@ -275,7 +275,7 @@ static void instrument(struct block *b, struct qemu_plugin_insn *in)
     uint8_t bytes[ISA_INSN_BYTES];
     size_t size = qemu_plugin_insn_data(in, bytes, sizeof(bytes));
     void *pc = (void *)qemu_plugin_insn_vaddr(in);
-    struct insn found = {.pc = (uint64_t)pc, .bytes = (uint8_t)size};
+    struct insn found = {.pc = (uint64_t)pc, .block = b->pc, .bytes = (uint8_t)size};
 
     machine.isa->decode(&found, bytes, size);
     b->predicted = found.predicted;

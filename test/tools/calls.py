@@ -24,7 +24,7 @@ import sys
 
 CHAIN_MAX = 127  # hpm/policy/chain.h
 NEAR = 2000  # cycles by which the way from an entry to its sample differs, at most
-VDSO = 0x7fff00000000  # code above it
+VDSO = 0x7fffffbf0000  # code above it (kernel/arch/arch.h, SHOWN_VDSO)
 
 
 def samples_of(name):

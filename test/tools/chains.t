@@ -185,4 +185,24 @@ section 3
 same "... a sort" 99.9
 section 4
 same "... a program of 16 threads" 99.9
+
+# Programs of Debian, that were compiled without frame pointers: one with shared libraries, one with
+# an address of its own.
+select='with/**/recursive/**/c(x)as(select/**/1/**/union/**/all/**/select/**/x+1/**/from/**/c'
+select="$select/**/limit/**/20000)select/**/count(distinct/**/x%77),sum(length(hex(x)))/**/from/**/c"
+./vigil run --machine qemu --arch "$arch" --deb sqlite3,python3-minimal --out "$work/debian" -- \
+	/usr/bin/sqlite3 --version </dev/null >"$console" 2>"$work/errors" || {
+	grep -q '^vigil: .*\(E: \|apt-get\|closure\)' "$work/errors" && done_testing
+	sed 's/^/# /' "$work/errors"
+}
+start machine=openpower720 smp=4 mem=1G initrd="$work/debian/vigil.tar" plugin=calls=1 \
+	timeout=400 -- -- \
+	$user chains=table -- /usr/bin/sqlite3 :memory: "$select" ';' \
+	$user chains=table -- /usr/bin/python3 -S -c \
+	'print(sorted([str(i)[::-1]for(i)in(range(3000))])[5])'
+status_is 0 "recordings of programs of Debian"
+section 1
+same "a program with shared libraries, by their .eh_frame" 99.9
+section 2
+same "... Python" 99.9
 done_testing

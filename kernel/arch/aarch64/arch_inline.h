@@ -176,6 +176,16 @@ static inline uint64_t arch_frame_caller(const struct arch_frame *frame)
     return frame->x[30];
 }
 
+static inline uint64_t arch_frame_kept(UNUSED const struct arch_frame *frame)
+{
+    return 0;
+}
+
+static inline uint64_t arch_frame_scratch(UNUSED const struct arch_frame *frame)
+{
+    return 0;
+}
+
 static inline const struct arch_frame *arch_record_frame(uint64_t at)
 {
     return (const struct arch_frame *)(at - offsetof(struct arch_frame, record));

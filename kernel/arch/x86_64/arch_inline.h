@@ -156,6 +156,16 @@ static inline uint64_t arch_frame_caller(UNUSED const struct arch_frame *frame)
     return 0;
 }
 
+static inline uint64_t arch_frame_kept(const struct arch_frame *frame)
+{
+    return frame->rbx;
+}
+
+static inline uint64_t arch_frame_scratch(const struct arch_frame *frame)
+{
+    return frame->r10;
+}
+
 static inline const struct arch_frame *arch_record_frame(uint64_t at)
 {
     return (const struct arch_frame *)(at + 16);

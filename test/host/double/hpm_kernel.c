@@ -84,6 +84,16 @@ uint64_t arch_frame_caller(const struct arch_frame *frame)
     return arch_frame_link(frame);
 }
 
+uint64_t arch_frame_kept(const struct arch_frame *frame)
+{
+    return arch_frame_link(frame);
+}
+
+uint64_t arch_frame_scratch(const struct arch_frame *frame)
+{
+    return arch_frame_link(frame);
+}
+
 const struct arch_frame *arch_record_frame(uint64_t at)
 {
     (void)at;

@@ -52,5 +52,6 @@ test_spe_packets_SRC := $(SPE_DECODED)
 $(foreach t,criteria event_request events_libpfm4 metric,$(eval test_$(t)_SRC := $(EVENTS_SRC_x86_64)))
 $(foreach t,event_nest events_arm,$(eval test_$(t)_SRC := $(EVENTS_SRC_aarch64)))
 test_events_libpfm4_LIBS := -lpfm
+test_eh_frame_LIBS := -ldw -lelf
 test_events_without_SRC := $(filter hpm/%,$(EVENTS_SRC_x86_64)) $(EVENTS)/without/x86_64.c
 test_events_x86_SRC := $(EVENTS_SRC_x86_64) test/machine/pmu_masks.c

@@ -97,4 +97,6 @@ vaddr_t arch_frame_pc(const struct arch_frame *frame);
 bool arch_frame_user(const struct arch_frame *frame);
 uint64_t arch_frame_link(const struct arch_frame *frame);
 uint64_t arch_frame_caller(const struct arch_frame *frame);
+uint64_t arch_frame_kept(const struct arch_frame *frame);
+uint64_t arch_frame_scratch(const struct arch_frame *frame);
 const struct arch_frame *arch_record_frame(uint64_t at);
