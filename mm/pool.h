@@ -123,7 +123,7 @@ struct pool_share {
         division; /* [P] the last division's outcome; its target and planned are 0 */
 };
 
-/* The time during which at least one thread of the pool waited for a page: mm/pool/pool.c. [P] */
+/* The time during which at least one thread of the pool waited for a page: mm/pool/node.c. [P] */
 struct pool_held_up {
     uint64_t ns, to_ns; /* the sum, up to to_ns */
     uint32_t threads;   /* that wait for a page now */
@@ -148,7 +148,7 @@ struct pool_uses {
 struct pool {
     struct spinlock lock;
 
-    /* Nodes: mm/pool/pool.c, pool_grow.c */
+    /* Nodes: mm/pool/node.c, pool_grow.c */
     struct node *nodes;                  /* [P] */
     uint32_t capacity, free_nodes;       /* [P] of nodes */
     uint32_t free_head;                  /* [P] or NODE_NONE */
@@ -252,9 +252,11 @@ static inline bool pool_is_short(const struct pool *p)
 /* Panics on a broken invariant. */
 void pool_check(struct pool *p);
 
-/* ---- The replacement policy (pool.c). [P] held. ---------------------------------------------- */
-/* These call the policy's touch(), enter() and victim(), and answer the policy's questions. */
+/* ---- The replacement policy (node.c). [P] held. ---------------------------------------------- */
+/* These call the policy's touch(), enter(), resize() and victim(), and answer the policy's
+ * questions. */
 void pool_touch_locked(struct pool *p, uint32_t n);
+void pool_resize_locked(struct pool *p, uint32_t frames);
 void pool_enter_locked(struct pool *p, uint32_t n);
 uint32_t pool_victim_locked(struct pool *p, uint32_t incoming);
 

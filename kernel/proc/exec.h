@@ -39,3 +39,7 @@ int exec_command(struct process *p, const char *const *argv, vaddr_t *entry, vad
  * meanwhile. NULL: nothing. */
 struct vnode *exec_get_program(struct vnode *v);
 void exec_put_program(struct vnode *v);
+/* Returns whether there is a file at a path that may be executed. */
+bool exec_is_file(const char *path);
+/* Says on the console why a program cannot be started, if it is one that the kernel starts. */
+void exec_refuse(const struct program *program, const char *reason, const char *why);

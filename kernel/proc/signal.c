@@ -1,9 +1,8 @@
 /* See signal.h. */
-#include "kernel/proc/signal.h"
+#include "kernel/proc/signal_deliver.h"
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/internal.h"
-#include "kernel/vdso/vdso.h"
 #include <linux/poll.h>
 #include <linux/signal.h>
 
@@ -111,7 +110,7 @@ void signal_forget_locked(struct process *p, uint64_t set)
     }
 }
 
-static bool is_ignored(const struct process *p, int number)
+bool signal_is_ignored(const struct process *p, int number)
 {
     vaddr_t handler = p->signals.action[number - 1].handler;
 
@@ -128,7 +127,7 @@ struct signal_action signal_act(int number, const struct signal_action *new)
     if (new) {
         *a = *new;
         a->mask &= ~NEVER_MASKED;
-        if (is_ignored(p, number))
+        if (signal_is_ignored(p, number))
             signal_forget_locked(p, SIGNAL_BIT(number));
     }
     spin_unlock(&p->lock, irq);
@@ -210,7 +209,7 @@ static bool send_locked(struct process *p, struct thread *t, int number, struct 
         blocked |= (other->signals->mask & SIGNAL_BIT(number)) != 0;
         awaited |= (other->signals->awaited & SIGNAL_BIT(number)) != 0;
     }
-    if (p->ending || (is_ignored(p, number) && !blocked && !awaited) ||
+    if (p->ending || (signal_is_ignored(p, number) && !blocked && !awaited) ||
         !signal_queue_add(q, number, e))
         return false;
     poll_changed(&p->signals.changes, POLLIN | POLLRDNORM);
@@ -274,9 +273,7 @@ int signal_send_news(struct process *p, const siginfo_t *info)
     return send(p, 0, info);
 }
 
-/* Prints that a signal has ended p, which was not ending before. Another process's descriptors may
- * be gone by now: its last thread writes out what is left. */
-static void report_end(struct process *p, int number)
+void signal_report_end(struct process *p, int number)
 {
     if (p == thread_current()->process)
         stdio_flush(p);
@@ -296,7 +293,7 @@ int signal_send_thread(struct process *p, uint32_t tid, const siginfo_t *info)
         return err;
     }
     if (process_end(p, 128 + SIGKILL))
-        report_end(p, SIGKILL);
+        signal_report_end(p, SIGKILL);
     return 0;
 }
 
@@ -320,7 +317,7 @@ bool signal_is_refused(int number)
     struct thread *t = thread_current();
     struct process *p = t->process;
     bool irq = spin_lock(&p->lock);
-    bool is = t->signals->mask & SIGNAL_BIT(number) || is_ignored(p, number);
+    bool is = t->signals->mask & SIGNAL_BIT(number) || signal_is_ignored(p, number);
 
     spin_unlock(&p->lock, irq);
     return is;
@@ -356,8 +353,7 @@ void signal_force(const siginfo_t *info)
 
 /* ---- Masks ----------------------------------------------------------------------------------- */
 
-/* Sets thread->signalled of the caller as its mask and what waits want it. */
-static void settle_locked(struct process *p, struct thread *t)
+void signals_settle_locked(struct process *p, struct thread *t)
 {
     if ((t->signals->pending.set | p->signals.pending.set) & ~t->signals->mask || t->signals->again)
         sched_signal_thread(t);
@@ -379,14 +375,13 @@ void signals_pass_on_locked(struct process *p)
     tell_locked(p, p->signals.pending.set);
 }
 
-/* Others take what waits for the process and the caller now blocks. */
-static void set_mask_locked(struct process *p, struct thread *t, uint64_t mask)
+void signal_set_mask_locked(struct process *p, struct thread *t, uint64_t mask)
 {
     uint64_t more = mask & ~t->signals->mask & p->signals.pending.set;
 
     t->signals->mask = mask & ~NEVER_MASKED;
     tell_locked(p, more);
-    settle_locked(p, t);
+    signals_settle_locked(p, t);
 }
 
 void signal_set_mask(uint64_t mask)
@@ -394,7 +389,7 @@ void signal_set_mask(uint64_t mask)
     struct thread *t = thread_current();
     bool irq = spin_lock(&t->process->lock);
 
-    set_mask_locked(t->process, t, mask);
+    signal_set_mask_locked(t->process, t, mask);
     spin_unlock(&t->process->lock, irq);
 }
 
@@ -419,8 +414,7 @@ void signal_unmask_call(int64_t result)
 
 /* ---- Taking ---------------------------------------------------------------------------------- */
 
-/* Takes a signal of `set` that waits for the caller or its process. Returns its number, or 0. */
-static int take_locked(struct process *p, struct thread *t, uint64_t set, siginfo_t *info)
+int signal_take_locked(struct process *p, struct thread *t, uint64_t set, siginfo_t *info)
 {
     struct signal_queue *q = &t->signals->pending;
     int number = signal_queue_next(q, set);
@@ -453,9 +447,9 @@ int signal_take(uint64_t set, siginfo_t *info)
 {
     struct thread *t = thread_current();
     bool irq = spin_lock(&t->process->lock);
-    int number = take_locked(t->process, t, set & ~NEVER_MASKED, info);
+    int number = signal_take_locked(t->process, t, set & ~NEVER_MASKED, info);
 
-    settle_locked(t->process, t);
+    signals_settle_locked(t->process, t);
     spin_unlock(&t->process->lock, irq);
     return number;
 }
@@ -476,193 +470,4 @@ int64_t signal_wait(uint64_t set, uint64_t deadline_ns, siginfo_t *info)
         if (sched_interrupted())
             return -EINTR;
     }
-}
-
-/* Takes the next signal that does something. Returns its number and what is done, or 0. */
-static int next_locked(struct process *p, struct thread *t, siginfo_t *info,
-                       struct signal_action *action)
-{
-    int number;
-
-    do
-        number = take_locked(p, t, ~t->signals->mask, info);
-    while (number && is_ignored(p, number));
-    if (number) {
-        struct signal_action *a = &p->signals.action[number - 1];
-        *action = *a;
-        if (a->flags & SA_RESETHAND)
-            a->handler = (vaddr_t)SIG_DFL;
-    }
-    return number;
-}
-
-uint32_t signals_stack_flags(const struct thread_signals *ts, vaddr_t sp)
-{
-    if (ts->alt_flags & SS_DISABLE)
-        return SS_DISABLE;
-    bool on =
-        !(ts->alt_flags & SS_AUTODISARM) && sp > ts->alt_sp && sp - ts->alt_sp <= ts->alt_bytes;
-    return (ts->alt_flags & SS_AUTODISARM) | (on ? SS_ONSTACK : 0);
-}
-
-/* Decides what an interrupted call returns, now that a handler with these flags begins. */
-static void end_call(struct thread_signals *ts, struct arch_frame *frame, uint64_t flags)
-{
-    if (!ts->again)
-        return;
-    if (ts->again == ERESTARTNOINTR || (ts->again == ERESTARTSYS && flags & SA_RESTART))
-        arch_call_again(frame, ts->call, ts->first);
-    else
-        arch_call_result(frame, -EINTR);
-    ts->again = 0;
-}
-
-#define CAUSED                                                                            \
-    (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGFPE) | \
-     SIGNAL_BIT(SIGTRAP))
-
-/* Makes the caller begin a handler. */
-static void begin_handler(struct thread *t, struct arch_frame *frame, const siginfo_t *info,
-                          const struct signal_action *a)
-{
-    struct thread_signals *ts = t->signals;
-    int number = info->si_signo;
-    uint32_t stack = signals_stack_flags(ts, arch_frame_sp(frame));
-    struct arch_signal s = {
-        .number = number,
-        .handler = a->handler,
-        .restorer = a->flags & SA_RESTORER ? a->restorer : vdso_function("__kernel_rt_sigreturn"),
-        .stack_end = a->flags & SA_ONSTACK && !(stack & (SS_DISABLE | SS_ONSTACK))
-                         ? ts->alt_sp + ts->alt_bytes
-                         : 0,
-        .stack_low =
-            !(stack & SS_DISABLE) && (a->flags & SA_ONSTACK || stack & SS_ONSTACK) ? ts->alt_sp : 0,
-        .info = info,
-        .mask = ts->masked ? ts->old_mask : ts->mask,
-        .alt_sp = ts->alt_sp,
-        .alt_bytes = ts->alt_bytes,
-        .alt_flags = stack,
-        .fault = ts->fault_now && CAUSED & SIGNAL_BIT(number),
-        .fault_addr = ts->fault_addr,
-    };
-
-    end_call(ts, frame, a->flags);
-    ts->keeps_deadline = false;
-    if (arch_signal_push(frame, &s)) {
-        siginfo_t failed = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
-        if (number == SIGSEGV) {
-            bool irq = spin_lock(&t->process->lock);
-            t->process->signals.action[SIGSEGV - 1].handler = (vaddr_t)SIG_DFL;
-            spin_unlock(&t->process->lock, irq);
-        }
-        signal_force(&failed);
-        return;
-    }
-    if (ts->alt_flags & SS_AUTODISARM)
-        ts->alt_flags = SS_DISABLE;
-    ts->masked = false;
-    ts->fault_now = false;
-    signal_set_mask(ts->mask | a->mask | (a->flags & SA_NODEFER ? 0 : SIGNAL_BIT(number)));
-}
-
-/* Does what a signal without a handler does. */
-static void do_default(struct process *p, int number)
-{
-    bool stops = SIGNALS_STOPPING & SIGNAL_BIT(number);
-
-    if (stops && (number == SIGSTOP || !proctree_orphaned(proctree_group(p))))
-        signals_stop(p, number);
-    else if (stops)
-        return; /* no shell is there that could continue it */
-    else if (process_end(p, 128 + number))
-        report_end(p, number);
-}
-
-/* No signal is left: a call that was interrupted is made again. Returns whether signals may wait
- * behind the mask that this gives back. */
-static bool settle(struct process *p, struct thread *t, struct arch_frame *frame)
-{
-    struct thread_signals *ts = t->signals;
-    bool unmasked = ts->masked;
-
-    if (ts->again) {
-        ts->keeps_deadline = ts->again == ERESTART_RESTARTBLOCK;
-        arch_call_again(frame, ts->call, ts->first);
-        ts->again = 0;
-    }
-    ts->fault_now = false;
-    bool irq = spin_lock(&p->lock);
-    if (unmasked) {
-        ts->masked = false;
-        set_mask_locked(p, t, ts->old_mask);
-    } else {
-        settle_locked(p, t);
-    }
-    spin_unlock(&p->lock, irq);
-    return unmasked;
-}
-
-void signals_deliver(struct arch_frame *frame)
-{
-    struct thread *t = thread_current();
-    struct process *p = t->process;
-    struct signal_action action;
-    siginfo_t info;
-
-    while (!uthread_ends()) {
-        bool irq = spin_lock(&p->lock);
-        signals_wait_stopped_locked(p, &irq);
-        int number = next_locked(p, t, &info, &action);
-        spin_unlock(&p->lock, irq);
-        if (number && action.handler != (vaddr_t)SIG_DFL)
-            begin_handler(t, frame, &info, &action);
-        else if (number)
-            do_default(p, number);
-        else if (!settle(p, t, frame))
-            return;
-    }
-}
-
-/* ---- Calls ----------------------------------------------------------------------------------- */
-
-void signals_call_ends(uint64_t number, uint64_t first, int64_t result)
-{
-    struct thread *t = thread_current();
-
-    t->signals->again = (int)-result;
-    t->signals->call = number;
-    t->signals->first = first;
-    sched_signal_thread(t);
-}
-
-uint64_t signals_deadline(uint64_t deadline_ns)
-{
-    struct thread_signals *ts = thread_current()->signals;
-
-    if (!ts->keeps_deadline)
-        ts->deadline_ns = deadline_ns;
-    ts->keeps_deadline = false;
-    return ts->deadline_ns;
-}
-
-int64_t signals_return(struct arch_frame *frame)
-{
-    struct thread *t = thread_current();
-    struct arch_signal s;
-    int err = arch_signal_return(frame, &s);
-
-    if (err) {
-        siginfo_t bad = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
-        signal_force(&bad);
-        return 0;
-    }
-    struct thread_signals *ts = t->signals;
-    if (!(s.alt_flags & ~(SS_ONSTACK | SS_DISABLE | SS_AUTODISARM)) &&
-        !(signals_stack_flags(ts, arch_frame_sp(frame)) & SS_ONSTACK)) {
-        ts->alt_sp = s.alt_sp;
-        ts->alt_bytes = s.alt_bytes;
-        ts->alt_flags = s.alt_flags & ~(uint32_t)SS_ONSTACK;
-    }
-    signal_set_mask(s.mask);
-    return arch_call_result_of(frame);
 }

@@ -14,7 +14,7 @@ test_line_SRC := mm/pool/reclaim_line.c $(LOCK_SRC)
 test_mrc_SRC := $(call double,traces.c mattson.c)
 test_page_index_SRC := mm/track/page_index.c
 test_pool_SRC := \
-	$(addprefix mm/pool/,page_done.c pool.c pool_grow.c prefetching.c reclaim.c reclaim_line.c) \
+	$(addprefix mm/pool/,node.c page_done.c pool.c pool_grow.c prefetching.c reclaim.c reclaim_line.c) \
 	kernel/mem/account.c $(LOCK_SRC) $(call double,pooling.c)
 test_pool_parts_SRC := $(test_pool_SRC)
 test_prefetch_SRC := $(PREFETCHING)
