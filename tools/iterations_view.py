@@ -3,7 +3,6 @@ Pure."""
 from xml.sax.saxutils import escape
 
 WIDE, HIGH, LEFT, GAP, TOP = 460, 74, 70, 26, 30
-POINTS_MOST = 1500  # drawn in a panel
 COLOURS = {"flat": "#2a7", "warm-up": "#27c", "slowdown": "#c60", "unsteady": "#c22"}
 
 
@@ -30,10 +29,11 @@ def panel(x, y, name, unit, s):
 
     colour = COLOURS[s.verdict]
     out = [f'<rect x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" fill="#fafafa" stroke="#ccc"/>']
-    for i in range(0, n, max(1, n // POINTS_MOST)):
-        if i not in s.outliers:
-            out.append(f'<circle cx="{at_x(i + 0.5):.1f}" cy="{at_y(s.values[i]):.1f}" r="1.1" '
-                       'fill="#888"/>')
+    # One dot for all iterations that fall on the same pixel.
+    dots = {(round(at_x(i + 0.5)), round(at_y(s.values[i]))) for i in range(n)
+            if i not in s.outliers}
+    out.append('<path stroke="#888" stroke-width="2" stroke-linecap="round" d="' +
+               "".join(f"M{a} {b}h0" for a, b in sorted(dots)) + '"/>')
     for i in sorted(s.outliers):
         out.append(f'<circle cx="{at_x(i + 0.5):.1f}" cy="{at_y(s.values[i]):.1f}" r="2" '
                    'fill="none" stroke="#b3b"/>')
