@@ -409,3 +409,37 @@ size_t hpm_profile_take(struct hpm_profile *p, struct hpm_sample *out, size_t ma
         __atomic_fetch_add(&profile_taking_ticks, arch_ticks() - began, __ATOMIC_RELAXED);
     return n;
 }
+
+/* Finds the CPU whose first sample is the earliest. Returns its ring; NULL: no sample waits. */
+static const struct sample_ring *earliest(const struct hpm_profile *p)
+{
+    const struct sample_ring *first = NULL;
+
+    for (unsigned i = 0; i < cpu_count(); i++) {
+        const struct sample_ring *r = &p->ring[i];
+        if (ring_waiting(r) && (!first || ring_at(r, 0)->time < ring_at(first, 0)->time))
+            first = r;
+    }
+    return first;
+}
+
+uint64_t hpm_profile_next(const struct hpm_profile *p)
+{
+    const struct sample_ring *r = earliest(p);
+
+    return r ? arch_ticks_ns(ring_at(r, 0)->time) : UINT64_MAX;
+}
+
+size_t hpm_profile_take_until(struct hpm_profile *p, uint64_t until_ns, struct hpm_sample *out,
+                              size_t max)
+{
+    uint64_t began = arch_ticks();
+    const struct sample_ring *r;
+    size_t n = 0;
+
+    while (n < max && (r = earliest(p)) && arch_ticks_ns(ring_at(r, 0)->time) <= until_ns)
+        n += take_from(p, &p->ring[r - p->ring], &out[n], 1);
+    if (n)
+        __atomic_fetch_add(&profile_taking_ticks, arch_ticks() - began, __ATOMIC_RELAXED);
+    return n;
+}

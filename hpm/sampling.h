@@ -67,6 +67,13 @@ void hpm_profile_close(struct hpm_profile *p);
 /* Moves up to `max` samples to `out`, each CPU's samples of a criterion in order of time. Returns
  * their number. Thread context, one caller at a time. */
 size_t hpm_profile_take(struct hpm_profile *p, struct hpm_sample *out, size_t max);
+/* Returns when the earliest sample that waits was taken, by arch_clock_ns(); UINT64_MAX: none is
+ * there. Thread context. */
+uint64_t hpm_profile_next(const struct hpm_profile *p);
+/* Moves up to `max` samples that were taken until then, those of all CPUs in order of time. As
+ * hpm_profile_take. */
+size_t hpm_profile_take_until(struct hpm_profile *p, uint64_t until_ns, struct hpm_sample *out,
+                              size_t max);
 /* Moves what the hardware of all CPUs has recorded to the profiles' rings: else other CPUs' latest
  * records come at their next switch or tick. Thread context. */
 void hpm_profiles_flush(void);

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
 """Writes samples as a perf.data file, which Debian's perf reads.
 
-  tools/perf_data.py FOLDER|CONSOLE PERF.DATA [KERNEL.elf [PROGRAMS]]
+  tools/perf_data.py FOLDER|CONSOLE PERF.DATA [KERNEL.elf [PROGRAMS [FILES]]]
   perf report -i PERF.DATA;  perf mem report -i PERF.DATA;  perf c2c report -i PERF.DATA
 
 FOLDER is a trace (tools/trace_split.py). CONSOLE is a console's text with the lines of
 `hpmrec format=samples`. KERNEL.elf and the programs in the folder PROGRAMS (build/x86_64/bin) give
-code its names and lines, vdso.so beside that folder those of the vDSO.
+code its names and lines, vdso.so beside that folder those of the vDSO. FILES is a folder or an
+archive (tar) with the files that the machine had: those of Linux programs and libraries whose code
+was mapped are copied to PERF.DATA.files, where perf finds their symbols; else it looks for them on
+this host by their paths and build ids.
 
 A criterion is an event of perf's, and a sample's period is what the sample stands for, so perf's
 totals are hpmrec's. A sample of an access has its data address, latency and source.
 """
 import os
+import shutil
 import struct
 import sys
+import tarfile
 
 import trace_events
 
@@ -28,7 +33,7 @@ PLAIN = IDENTIFIER | IP | TID | TIME | CPU | PERIOD
 ACCESS = PLAIN | ADDR | WEIGHT | DATA_SRC | PHYS_ADDR
 
 RECORD_COMM, RECORD_SAMPLE, RECORD_MMAP2 = 3, 9, 10
-MISC_KERNEL, MISC_USER, MISC_DATA = 1, 2, 1 << 13
+MISC_KERNEL, MISC_USER, MISC_DATA, MISC_BUILD_ID = 1, 2, 1 << 13, 1 << 14
 ANY_PROCESS = 2**32 - 1
 TYPE_RAW, ATTR_BYTES, HEADER_BYTES = 4, 128, 104
 # attr's flags: disabled, mmap, comm, precise_ip 2, mmap_data, mmap2
@@ -93,6 +98,7 @@ class Recording:
         self.programs = {0: "kernel"}  # by pid
         self.threads = {}  # names by pid and tid
         self.regions = []  # pid, first byte, bytes, name
+        self.code = []  # of files: pid, first byte, bytes, offset, build id, path
         self.chips = []  # by CPU
 
     def add(self, sample):
@@ -129,6 +135,10 @@ def from_console(path):
                 chains[w[1]] = [int(address, 16) for address in w[2:]]
             elif w[0] == "REGION" and len(w) == 5:
                 r.regions.append((int(w[1]), int(w[2], 16), int(w[3], 16), w[4]))
+            elif w[0] == "CODE" and len(w) >= 7:
+                r.code.append((int(w[1]), int(w[2], 16), int(w[3], 16), int(w[4], 16),
+                               bytes.fromhex(w[5].strip("-")),
+                               line.split(None, 6)[6].rstrip("\n")))
             elif w[0] == "CHIPS":
                 r.chips = [int(chip) for chip in w[1:]]
     return r
@@ -189,6 +199,7 @@ class Code:
 
     def __init__(self, recording, kernel, folder):
         self.machine = None  # of the last file
+        self.files = {}  # where files of Linux programs are, by what the machine calls them
         self.maps = []  # pid, misc, address, bytes, offset, file
         if kernel:
             for address, size, offset in self.look(kernel):
@@ -196,7 +207,7 @@ class Code:
         ends = {}
         for pid, program in recording.programs.items():
             path = folder and os.path.join(folder, program)
-            if pid and path and os.path.isfile(path):
+            if pid and path and "/" not in program and os.path.isfile(path):
                 for address, size, offset in self.look(path):
                     self.maps.append((pid, MISC_USER, address, size, offset, path))
                     ends[pid] = max(ends.get(pid, 0), address + size)
@@ -218,6 +229,28 @@ class Code:
             self.maps.append((pid, MISC_USER, page, PAGE, 0, path))
 
 
+def copy_files(paths, source, folder):
+    """Copies files of a machine, a folder or an archive, below `folder`. Returns the paths of those
+    that there are, by what the machine calls them."""
+    found = {}
+    if os.path.isdir(source):
+        opened = {path: open(source + path, "rb") for path in paths
+                  if os.path.isfile(source + path)}
+    else:
+        try:
+            archive = tarfile.open(source)
+        except (OSError, tarfile.TarError) as e:
+            sys.exit(f"perf_data: argument={source} reason=value: {e}")
+        members = {os.path.normpath("/" + m.name): m for m in archive if m.isfile()}
+        opened = {path: archive.extractfile(members[path]) for path in paths if path in members}
+    for path, file in opened.items():
+        found[path] = os.path.abspath(folder + os.path.normpath(path))
+        os.makedirs(os.path.dirname(found[path]), exist_ok=True)
+        with file, open(found[path], "wb") as to:
+            shutil.copyfileobj(file, to)
+    return found
+
+
 # ---- Writing -------------------------------------------------------------------------------------
 
 
@@ -227,13 +260,23 @@ def record(kind, misc, body):
 
 
 def comm(pid, tid, name):
-    return record(RECORD_COMM, 0, struct.pack("<II", pid, tid) + name.encode()[:15] + b"\0")
+    return record(RECORD_COMM, 0, struct.pack("<II", pid, tid) +
+                  os.path.basename(name).encode()[:15] + b"\0")
 
 
 def mmap2(pid, misc, address, size, offset, name, prot):
     return record(RECORD_MMAP2, misc,
                   struct.pack("<IIQQQIIQQII", pid, pid, address, size, offset, 0, 0, 0, 0, prot, 2)
                   + name.encode() + b"\0")
+
+
+def mmap2_of_file(pid, address, size, offset, build_id, name):
+    """As mmap2, of a program's code in a file that is known by its build id."""
+    if not build_id:
+        return mmap2(pid, MISC_USER, address, size, offset, name, 5)
+    return record(RECORD_MMAP2, MISC_USER | MISC_BUILD_ID,
+                  struct.pack("<IIQQQBBH20sII", pid, pid, address, size, offset, len(build_id), 0,
+                              0, build_id, 5, 2) + name.encode() + b"\0")
 
 
 def chain_of(addresses):
@@ -271,6 +314,8 @@ def data_of(r, code):
                  "[kernel.kallsyms]_text", 5)]
     out += [mmap2(pid, misc, address, size, offset, os.path.abspath(path), 5)
             for pid, misc, address, size, offset, path in code.maps]
+    out += [mmap2_of_file(pid, address, size, offset, build_id, code.files.get(path, path))
+            for pid, address, size, offset, build_id, path in r.code]
     out += [mmap2(pid, MISC_USER | MISC_DATA, start, size, start, f"[{name}]", 3)
             for pid, start, size, name in r.regions]
     for pid, tid in sorted({(s["pid"], s["tid"]) for s in r.samples}):
@@ -341,9 +386,9 @@ def perf_data(r, code):
 
 
 def main():
-    if not 3 <= len(sys.argv) <= 5:
+    if not 3 <= len(sys.argv) <= 6:
         sys.exit(__doc__.strip())
-    source, out, kernel, folder = (sys.argv[1:] + [None, None])[:4]
+    source, out, kernel, folder, files = (sys.argv[1:] + [None, None, None])[:5]
     if os.path.isdir(source):
         r = from_trace(source)
     elif os.path.isfile(source):
@@ -353,7 +398,10 @@ def main():
     if not r.samples:
         sys.exit(f"perf_data: argument={source} reason=value: it has no samples (a console needs "
                  "hpmrec format=samples, a trace telemetry=samples)")
-    data = perf_data(r, Code(r, kernel, folder))
+    code = Code(r, kernel, folder)
+    if files:
+        code.files = copy_files({path for *_, path in r.code}, files, out + ".files")
+    data = perf_data(r, code)
     with open(out, "wb") as f:
         f.write(data)
     print(f"perf_data: samples={len(r.samples)} criteria={len(r.criteria)} bytes={len(data)}: "

@@ -12,6 +12,7 @@
 #define PUMP_NS   (10 * NS_PER_MS)
 #define WINDOW_NS (100 * NS_PER_MS) /* the first windows are shorter */
 #define FIRST_NS  (10 * NS_PER_MS)
+#define LATE_NS   (100 * NS_PER_US) /* an interrupt has stored its samples after that */
 #define PERMILLE  250 /* of the time that samples may cost, as perf_cpu_time_max_percent says */
 #define PART      64  /* samples taken at a time */
 
@@ -107,32 +108,56 @@ static void write_samples(const struct perf_sampler *by, size_t n)
         }
 }
 
-static size_t take_part(struct perf_sampler *by)
+/* Ends the windows that are over. */
+static void end_window(struct perf_sampler *by)
 {
     uint64_t now_ns = arch_clock_ns();
 
+    if (now_ns < by->window_end_ns)
+        return;
     gate_enter(&sessions_gate);
-    size_t n = hpm_profile_take(by->profile, batch, PART);
-    if (now_ns >= by->window_end_ns) {
-        hpm_profile_window(by->profile);
-        by->window_ns = MIN(2 * by->window_ns, (uint64_t)WINDOW_NS);
-        by->window_end_ns = now_ns + by->window_ns;
-    }
+    hpm_profile_window(by->profile);
     gate_leave(&sessions_gate);
-    return n;
+    by->window_ns = MIN(2 * by->window_ns, (uint64_t)WINDOW_NS);
+    by->window_end_ns = now_ns + by->window_ns;
 }
 
-static void pump_locked(void)
+/* Finds the sampler with the earliest sample, and until when it has that. */
+static struct perf_sampler *find_next(uint64_t *until_ns)
 {
-    size_t n;
+    struct perf_sampler *first = NULL;
+    uint64_t first_ns = UINT64_MAX, next_ns;
 
     list_for_each (it, &samplers) {
         struct perf_sampler *by = container_of(it, struct perf_sampler, link);
-        do {
-            n = take_part(by);
-            write_samples(by, n);
-        } while (n == PART);
+        next_ns = hpm_profile_next(by->profile);
+        if (next_ns < first_ns) {
+            *until_ns = MIN(*until_ns, first_ns);
+            first = by;
+            first_ns = next_ns;
+        } else {
+            *until_ns = MIN(*until_ns, next_ns);
+        }
     }
+    return first_ns <= *until_ns ? first : NULL;
+}
+
+/* Writes the samples that were taken until then, in order of time: buffers have those of several
+ * samplers. */
+static void pump_locked(uint64_t until_ns)
+{
+    struct perf_sampler *by;
+    uint64_t part_ns = until_ns;
+
+    while ((by = find_next(&part_ns))) {
+        gate_enter(&sessions_gate);
+        size_t n = hpm_profile_take_until(by->profile, part_ns, batch, PART);
+        gate_leave(&sessions_gate);
+        write_samples(by, n);
+        part_ns = until_ns;
+    }
+    list_for_each (it, &samplers)
+        end_window(container_of(it, struct perf_sampler, link));
     tell_readers();
 }
 
@@ -141,7 +166,7 @@ void perf_pump(void)
     hpm_update(0);
     hpm_update_here();
     mutex_lock(&perf_rings);
-    pump_locked();
+    pump_locked(arch_clock_ns());
     mutex_unlock(&perf_rings);
 }
 
@@ -153,7 +178,7 @@ static void run_pump(UNUSED void *unused)
             wait_sleep(&pump.idle, &pump.lock, &irq, UINT64_MAX);
         spin_unlock(&pump.lock, irq);
         mutex_lock(&perf_rings);
-        pump_locked();
+        pump_locked(arch_clock_ns() - LATE_NS);
         mutex_unlock(&perf_rings);
         sched_sleep_until(arch_clock_ns() + PUMP_NS);
     }
@@ -264,14 +289,16 @@ typedef size_t make_record(struct perf_event *e, const struct perf_ident *i, con
 
 static void tell(const struct thread *t, make_record *make, const void *arg)
 {
-    unsigned cpu = this_cpu()->index;
-
     mutex_lock(&perf_rings);
+    /* Samples that were taken before come before it. */
+    unsigned cpu = this_cpu()->index;
+    uint64_t now_ns = arch_clock_ns();
+    pump_locked(now_ns);
     list_for_each (it, &perf_events) {
         struct perf_event *e = container_of(it, struct perf_event, all);
         if (!tells_of(e, t->tid, cpu))
             continue;
-        const struct perf_ident i = {t->process->pid, t->tid, cpu, arch_clock_ns(), e->id};
+        const struct perf_ident i = {t->process->pid, t->tid, cpu, now_ns, e->id};
         size_t n = make(e, &i, arg);
         if (n)
             perf_ring_write(e, &i, record, n);

@@ -9,10 +9,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct elf_names names;
     uint8_t *file = malloc(size + 1);
     size_t letters = 0;
+    uint8_t id[ELF_BUILD_ID_MAX];
 
     if (size)
         memcpy(file, data, size);
     file[size] = '\0';
+    if (elf_build_id(file, size, id) > ELF_BUILD_ID_MAX)
+        abort();
     if (elf_names_read(file, size, &names)) {
         for (size_t i = 0; i < names.count; i++) {
             const struct elf_name *n = elf_names_find(&names, names.name[i].start);

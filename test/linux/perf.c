@@ -671,6 +671,64 @@ static void test_lives(const char *self, bool wide)
     check(begun == 1 && ended == (wide ? 1 : 2) && !other, "... and its child, and the ends");
 }
 
+/* Threads of several processes begin, work and end. */
+static void live_in_turns(void)
+{
+    for (int i = 0; i < 30; i++) {
+        pid_t child = fork();
+        work(LOOPS);
+        if (!child)
+            _exit(0);
+        while (waitpid(child, NULL, 0) != child)
+            ;
+    }
+}
+
+/* Samples of two events and records of lives in one buffer for each CPU. */
+static void test_order(void)
+{
+    enum { CPUS = 64 };
+    struct perf_event_attr a = sampling_attr();
+    struct ring ring[CPUS];
+    int second[CPUS];
+    unsigned n = 0, samples = 0, lives = 0, falls = 0;
+    union {
+        struct perf_event_header h;
+        uint64_t word[8192];
+    } u;
+
+    a.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+    a.inherit = a.mmap = a.mmap2 = a.comm = a.task = 1;
+    a.disabled = 0;
+    for (int cpu = 0; cpu < CPUS && n < CPUS; cpu++) {
+        int fd = open_event(&a, 0, cpu, -1, 0);
+        if (fd < 0)
+            continue;
+        ring[n] = map_ring(fd, 16);
+        struct perf_event_attr other = a;
+        other.sample_period = a.sample_period * 3 / 4;
+        other.mmap = other.mmap2 = other.comm = other.task = 0;
+        second[n] = open_event(&other, 0, cpu, -1, 0);
+        ioctl(second[n++], PERF_EVENT_IOC_SET_OUTPUT, fd);
+    }
+    live_in_turns();
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t before = 0;
+        while (ring[i].page && next_record(&ring[i], &u)) {
+            bool sample = u.h.type == PERF_RECORD_SAMPLE;
+            uint64_t time = u.word[sample ? 2 : u.h.size / 8 - 1];
+            samples += sample;
+            lives += !sample;
+            falls += time < before;
+            before = time;
+        }
+        close(second[i]);
+        close(ring[i].fd);
+    }
+    printf("# %u buffers: %u samples, %u other records\n", n, samples, lives);
+    check(n && samples >= 20 && lives >= 60 && !falls, "times in a buffer never fall");
+}
+
 static void test_cpu(void)
 {
     struct perf_event_attr a = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
@@ -729,6 +787,7 @@ int main(int argc, char **argv)
     test_samples();
     test_lives(argv[0], false);
     test_lives(argv[0], true);
+    test_order();
     test_cpu();
     test_many();
     printf("1..%u\n", count);

@@ -5,7 +5,7 @@
 command -v perf >/dev/null || skip_all "there is no perf: package linux-perf"
 use vigil
 image=${B:-build}/$arch/vigil.elf data=$work/perf.data
-HOME=$work/home
+home=$HOME HOME=$work/home
 export HOME
 mkdir -p "$HOME" # perf keeps copies of files there
 
@@ -145,4 +145,25 @@ result $r "what has no samples is refused"
 r=0; ! tools/perf_data.py "$console" "$data" "$work/none" >"$work/said" 2>&1 &&
 	grep -q "argument=$work/none reason=value: no ELF file" "$work/said" || r=1
 result $r "... and a kernel that is no ELF file"
+
+# A Linux program and its libraries, of which perf finds the files.
+HOME=$home ./vigil record -g --arch "$arch" --smp 4 --deb sqlite3 -o "$work/record" -- \
+	/usr/bin/sqlite3 :memory: "with recursive c(x) as (select 1 union all select x+1 from c
+		limit 20000) select sum(length(hex(x))) from c" </dev/null >"$console" 2>"$work/said" || {
+	grep -q '^vigil: .*\(E: \|apt-get\|closure\)' "$work/said" && done_testing
+	sed 's/^/# /' "$work/said"
+}
+data=$work/record/perf.data
+perf_says report --no-children -g none -F sample,dso,sym -t '|'
+n=$(awk -F'|' '/libsqlite3/ && / sqlite3[A-Z]/ { n += $1 } END { print n + 0 }' "$work/perf")
+within "$n" 5 100000 "samples of a library of Debian have its functions' names"
+perf_says report --no-children -g folded,0,caller,count -F sample,sym
+r=0; grep -q "main;.*;sqlite3VdbeExec" "$work/perf" ||
+	grep -q "sqlite3_step;.*sqlite3VdbeExec" "$work/perf" || r=1
+result $r "... and their callers"
+perf_says "buildid-list"
+library=$(find "$data.files" -name 'libsqlite3.so.0.*')
+id=$(readelf -n "$library" | sed -n 's/.*Build ID: *//p')
+r=0; [ -n "$id" ] && grep -q "^$id .*libsqlite3" "$work/perf" || r=1
+result $r "... and the build ids of the files"
 done_testing

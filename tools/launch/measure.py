@@ -344,7 +344,7 @@ def record(top, words, say):
     heads = [line for line in boot.report("hpmrec: of=", "hpmrec") if line.startswith("hpmrec: ")]
     built = os.path.join(top, "build", boot.arch)
     tool_of_host(top, "perf_data.py", console, data, os.path.join(built, "vigil.elf"),
-                 os.path.join(built, "bin"))
+                 os.path.join(built, "bin"), os.path.join(folder, "vigil.tar"))
     for line in heads:
         show(line)
     if wanted.chains:

@@ -156,6 +156,7 @@ static void print_samples(void)
         return;
     print_chips();
     places_regions(print_region);
+    images_print_code();
     chains_print_addresses();
     for (size_t i = 0; i < list.count; i++)
         print_sample(&list.kept[i]);

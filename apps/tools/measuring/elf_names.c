@@ -3,7 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PT_LOAD = 1, SHT_SYMTAB = 2, SHT_DYNSYM = 11, STT_OBJECT = 1, STT_FUNC = 2, PAGE = 4096 };
+enum {
+    PT_LOAD = 1,
+    PT_NOTE = 4,
+    NT_GNU_BUILD_ID = 3,
+    SHT_SYMTAB = 2,
+    SHT_DYNSYM = 11,
+    STT_OBJECT = 1,
+    STT_FUNC = 2,
+    PAGE = 4096
+};
 
 struct header {
     uint8_t magic[4], bits, order, rest[10];
@@ -181,4 +190,47 @@ void elf_names_free(struct elf_names *names)
 {
     free(names->name);
     *names = (struct elf_names){0};
+}
+
+/* ---- Build id -------------------------------------------------------------------------------- */
+
+/* A note: lengths of its name and contents, and its type; both follow, in words of 4 bytes. */
+struct note {
+    uint32_t name_bytes, bytes, type;
+    char name[4]; /* of those that are looked for */
+};
+
+static uint64_t in_words(uint64_t bytes)
+{
+    return (bytes + 3) & ~(uint64_t)3;
+}
+
+static unsigned find_id(const struct file *f, uint64_t at, uint64_t end, uint8_t *id)
+{
+    struct note n;
+
+    while (at < end && get(f, at, &n, sizeof n)) {
+        uint64_t contents = at + 12 + in_words(n.name_bytes);
+        if (n.type == NT_GNU_BUILD_ID && n.name_bytes == 4 && !memcmp(n.name, "GNU", 4))
+            return n.bytes <= ELF_BUILD_ID_MAX && get(f, contents, id, n.bytes) ? n.bytes : 0;
+        at = contents + in_words(n.bytes);
+    }
+    return 0;
+}
+
+unsigned elf_build_id(const uint8_t *file, size_t bytes, uint8_t id[ELF_BUILD_ID_MAX])
+{
+    const struct file f = {file, bytes};
+    struct segment s;
+    struct header h;
+    unsigned found = 0;
+
+    if (!get(&f, 0, &h, sizeof h) || memcmp(h.magic, "\177ELF", 4) || h.bits != 2 ||
+        h.segment_bytes != sizeof s)
+        return 0;
+    for (unsigned i = 0; i < h.segments && !found; i++)
+        if (get(&f, h.segments_at + (uint64_t)i * sizeof s, &s, sizeof s) && s.type == PT_NOTE &&
+            s.at <= bytes && s.file_bytes <= bytes - s.at)
+            found = find_id(&f, s.at, s.at + s.file_bytes, id);
+    return found;
 }

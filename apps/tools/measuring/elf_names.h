@@ -21,3 +21,7 @@ bool elf_names_read(const uint8_t *file, size_t bytes, struct elf_names *out);
 /* Returns the name at an address, or NULL. */
 const struct elf_name *elf_names_find(const struct elf_names *names, uint64_t address);
 void elf_names_free(struct elf_names *names);
+/* Stores a file's build id, which tells it from all others. Returns its bytes, at most
+ * ELF_BUILD_ID_MAX; 0: it has none. */
+#define ELF_BUILD_ID_MAX 20
+unsigned elf_build_id(const uint8_t *file, size_t bytes, uint8_t id[ELF_BUILD_ID_MAX]);

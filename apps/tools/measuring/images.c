@@ -12,6 +12,8 @@ struct image {
     struct image *next;
     char path[PATH_ROOM];
     struct elf_names names; /* none: it cannot be read, or has no symbols */
+    uint8_t id[ELF_BUILD_ID_MAX];
+    unsigned id_bytes;
 };
 static struct image *images;
 
@@ -23,6 +25,15 @@ struct loaded {
     const struct image *image;
 };
 static struct loaded *all_loaded;
+
+/* Code of a file that a process has mapped. */
+struct code {
+    struct code *next;
+    uint32_t pid;
+    uint64_t start, end, offset;
+    const struct image *image;
+};
+static struct code *all_code;
 
 /* Returns a file's bytes with a NUL behind them, NULL: it cannot be read, or is too large. */
 static uint8_t *read_file(const char *path, size_t *bytes)
@@ -62,6 +73,7 @@ static const struct image *image_of(const char *path)
         return NULL;
     snprintf(i->path, sizeof i->path, "%s", path);
     uint8_t *file = read_file(path, &bytes);
+    i->id_bytes = file ? elf_build_id(file, bytes, i->id) : 0;
     if (file && !elf_names_read(file, bytes, &i->names))
         free(file);
     i->next = images;
@@ -88,22 +100,38 @@ static void note_loaded(uint32_t pid, uint64_t start, const struct image *image)
     all_loaded = l;
 }
 
-/* Files that are mapped from their beginning on, as loaders map programs. */
+static void note_code(const struct code *seen)
+{
+    for (const struct code *c = all_code; c; c = c->next)
+        if (c->pid == seen->pid && c->start == seen->start && c->end == seen->end &&
+            c->image == seen->image)
+            return;
+    struct code *c = malloc(sizeof *c);
+    if (!c)
+        return;
+    *c = *seen;
+    c->next = all_code;
+    all_code = c;
+}
+
+/* Names are those of files that are mapped from their beginning on, as loaders map programs. */
 void images_read_maps(uint32_t pid)
 {
-    char line[PATH_ROOM + 128], path[PATH_ROOM];
-    uint64_t start, offset;
+    char line[PATH_ROOM + 128], path[PATH_ROOM], rights[5];
+    struct code c = {.pid = pid};
 
     snprintf(line, sizeof line, "/proc/%" PRIu32 "/maps", pid);
     FILE *in = fopen(line, "r");
     while (in && fgets(line, sizeof line, in)) {
-        if (sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64 " %*s %*s %511[^\n]", &start, &offset,
-                   path) != 3 ||
-            path[0] != '/' || offset)
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %511[^\n]", &c.start,
+                   &c.end, rights, &c.offset, path) != 5 ||
+            path[0] != '/')
             continue;
-        const struct image *image = image_of(path);
-        if (image && image->names.count)
-            note_loaded(pid, start, image);
+        c.image = image_of(path);
+        if (c.image && rights[2] == 'x')
+            note_code(&c);
+        if (c.image && c.image->names.count && !c.offset)
+            note_loaded(pid, c.start, c.image);
     }
     if (in)
         fclose(in);
@@ -134,4 +162,15 @@ bool images_find(uint32_t pid, uint64_t address, const char **name, uint64_t *of
     *name = n->name;
     *offset = address - l->bias - n->start;
     return true;
+}
+
+void images_print_code(void)
+{
+    for (const struct code *c = all_code; c; c = c->next) {
+        printf("CODE %" PRIu32 " %" PRIx64 " %" PRIx64 " %" PRIx64 " ", c->pid, c->start,
+               c->end - c->start, c->offset);
+        for (unsigned i = 0; i < c->image->id_bytes; i++)
+            printf("%02x", c->image->id[i]);
+        printf("%s %s\n", c->image->id_bytes ? "" : "-", c->image->path);
+    }
 }

@@ -13,3 +13,6 @@ bool images_find(uint32_t pid, uint64_t address, const char **name, uint64_t *of
 void images_read(const char *path);
 /* Reads which files a process has mapped now, as images_find() does. */
 void images_read_maps(uint32_t pid);
+/* Prints a line for each mapping of a file's code that was seen: CODE pid first-byte bytes
+ * offset-in-the-file build-id path; build-id is - if it has none. */
+void images_print_code(void);

@@ -157,9 +157,35 @@ static void a_name_reaches_as_far_as_it_says(void **state)
     assert_false(elf_names_read((const uint8_t *)&hand, sizeof hand, &names));
 }
 
+/* As the linker's note has it, which begins 16 bytes before. */
+static void a_file_has_its_build_id(void **state)
+{
+    uint8_t id[ELF_BUILD_ID_MAX] = {0};
+    static const uint8_t head[] = {4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0};
+    size_t bytes;
+    uint8_t *file = own_file(&bytes);
+
+    (void)state;
+    unsigned n = elf_build_id(file, bytes, id);
+    assert_int_equal(n, 20);
+    size_t at = 0;
+    while (memcmp(file + at, head, sizeof head) != 0)
+        assert_true(++at + sizeof head + n <= bytes);
+    assert_memory_equal(id, file + at + sizeof head, n);
+    for (size_t cut = 0; cut < 2000; cut++) { /* the sanitizer sees what is read beyond */
+        uint8_t *part = malloc(cut + 1);
+        memcpy(part, file, cut);
+        n = elf_build_id(part, cut, id);
+        assert_true(n == 0 || n == 20);
+        free(part);
+    }
+    free(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_has_its_build_id),
         cmocka_unit_test(a_process_has_names_of_its_program_and_libraries),
         cmocka_unit_test(a_file_that_is_cut_short_is_refused),
         cmocka_unit_test(a_name_reaches_as_far_as_it_says),
