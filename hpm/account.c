@@ -261,6 +261,8 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
     if (hpm->plan) {
         sampler_poll(hpm);
         account_stretch(hpm, END_RUN, in ? in->tid : 0);
+        if (logs_open())
+            log_switch(out, in);
     } else {
         hpm->read_at = arch_ticks();
         add_idle(hpm);

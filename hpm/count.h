@@ -100,14 +100,20 @@ struct hpm_turns {
 };
 /* One call of this or of a session's opening or closing at a time. */
 void hpm_read_turns(struct hpm_turns *out);
-/* The turns of one name of a session: its part of a pass is slices; weight as asked for; tied: the
- * braces that it is in, from 1. Of a metric: the fewest of its events'. */
+/* The turns of one name of a session: its part of a pass is slices; weight as asked for, or, if it
+ * is automatic, as found; tied: the braces that it is in, from 1. Of a metric: the fewest of its
+ * events'. */
 struct hpm_turn {
     unsigned weight, slices, tied;
-    bool pinned;
+    bool pinned, automatic;
 };
 /* As hpm_read_turns. */
 void hpm_session_turn(const struct hpm_session *s, unsigned i, struct hpm_turn *out);
+
+/* Finds the session's automatic weights anew if 100 rounds, on all CPUs together, have passed since
+ * it did so last, and changes the plan if that makes the sum of relative variances smaller. As
+ * hpm_read_turns; thread context. */
+void hpm_session_weigh(struct hpm_session *s);
 
 /* Returns how many groups more there would be if a session with these names were opened, at least
  * 0; or why it could not, as hpm_session_open. Nothing changes. As hpm_read_turns. */

@@ -70,11 +70,6 @@ void hpm_exact_names(char *out, size_t size)
         n += ksnprintf(out + n, size - n, " %s", choice[taken.choice[i]].name);
 }
 
-static uint64_t raw_count(const struct mux_counts *c, unsigned count)
-{
-    return c->event[count].counted + c->open[count].count;
-}
-
 void hpm_exact_read(const struct hpm_thread *t, uint64_t out[HPM_EXACT_MAX])
 {
     const struct mux_counts *c = &t->counts.counts;
@@ -83,9 +78,9 @@ void hpm_exact_read(const struct hpm_thread *t, uint64_t out[HPM_EXACT_MAX])
     if (hpm_state.ops)
         *at++ = t->counts.cycles;
     if (hpm_state.ops && hpm_state.figures.instructions != GROUP_NIL)
-        *at++ = raw_count(c, hpm_state.figures.instructions);
+        *at++ = mux_raw(c, hpm_state.figures.instructions).counted;
     for (unsigned i = 0; i < taken.n; i++)
-        *at++ = raw_count(c, taken.count[i]);
+        *at++ = mux_raw(c, taken.count[i]).counted;
     while (at < out + HPM_EXACT_MAX)
         *at++ = 0;
 }

@@ -17,6 +17,8 @@ extern const struct arg hpm_args[]; /* boot arguments hpm.* */
 /* Interval in ms at which the machine's breakdown is printed; 0: never. */
 extern uint64_t hpm_print_ms;
 
+#define HPM_LOGS_MAX 4 /* logs at a time, see hpm/log.h */
+
 /* Part of struct thread; only hpm reads or writes it. */
 struct hpm_thread {
     struct hpm_context counts;
@@ -29,6 +31,8 @@ struct hpm_thread {
     struct hpm_user_page *user;        /* written by the CPU the thread runs on; NULL: none */
     uint64_t told_cycles;              /* cycles at the latest hpm_read_news */
     bool told_stopped; /* no cycles had been added between the latest two hpm_read_news */
+    bool ends;         /* it will run no more once it has left its CPU */
+    uint32_t logged[HPM_LOGS_MAX]; /* serial of the log that watches it as one of a family */
 };
 
 /* Probes the backends in order, prints one line, and limits hpm.records and hpm.samples to what
@@ -42,6 +46,8 @@ void hpm_cpus_started(void);
 const struct hpm_caps *hpm_caps(void);
 
 void hpm_thread_init(struct hpm_thread *t, uint32_t tid, uint32_t pid);
+/* Says that `t` will run no more once it has left its CPU, this one. Interrupts off. */
+void hpm_thread_ends(struct hpm_thread *t);
 /* Charges the counts so far to thread `out`; the next ones are for thread `in`. NULL is the idle
  * thread. One reading of the hardware serves both. Called by the scheduler, interrupts off. */
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in);

@@ -158,6 +158,19 @@ void account_slice(struct hpm_cpu *hpm);
 void user_follow(struct hpm_cpu *hpm);
 /* session.c: writes the session's events as counts of the page. Returns their number. */
 unsigned session_user(const struct hpm_session *s, struct hpm_user_page *page);
+/* log.c: bit k: log k is in use. */
+extern uint32_t hpm_logs;
+static inline bool logs_open(void)
+{
+    return __builtin_expect(__atomic_load_n(&hpm_logs, __ATOMIC_RELAXED) != 0, 0);
+}
+/* log.c: logs `out`, whose counts are up to date, as it leaves this CPU, and begins the periods of
+ * `in`. NULL: the idle thread. */
+void log_switch(const struct hpm_thread *out, const struct hpm_thread *in);
+/* log.c: when `current` is to be logged next; UINT64_MAX: never. Logs it if the time has come; from
+ * the timer's interrupt, while a thread runs. */
+uint64_t log_due_ns(const struct hpm_thread *current);
+void log_timer(struct hpm_cpu *hpm);
 /* account.c: follows a new plan at once. For call_cpu. */
 void counting_follow(void *unused);
 /* account.c: returns ticks of the clock as cycles of a CPU that runs, or as they are, where cycles

@@ -184,6 +184,7 @@ static int make_session(const char *names, bool exact, struct hpm_session **out,
         return say_error(err, err_size, "no memory", -ENOMEM);
     *out = phys_to_virt(pa);
     (*out)->nests = 0;
+    (*out)->weighed = (struct hpm_weighed){0};
     (*out)->exact = exact;
     event_request_init(&(*out)->request, &hpm_state.pmu.events);
     return event_request_read(&(*out)->request, names, err, err_size);
@@ -284,6 +285,7 @@ void hpm_session_turn(const struct hpm_session *s, unsigned i, struct hpm_turn *
         out->slices = MIN(out->slices, (unsigned)hpm_state.plan->mux.slots_with[s->count[e]]);
         out->weight = MAX(out->weight, (unsigned)s->request.weight[e]);
         out->pinned = out->pinned && s->request.pinned >> e & 1;
+        out->automatic |= s->request.automatic >> e & 1;
     }
 }
 

@@ -312,6 +312,8 @@ uint64_t hpm_timer_ns(void)
         return at;
     for (uint32_t left = __atomic_load_n(&profile_timed, __ATOMIC_ACQUIRE); left; left &= left - 1)
         at = MIN(at, hpm->profiler.of[__builtin_ctz(left)].left);
+    if (logs_open() && hpm->plan)
+        at = MIN(at, log_due_ns(hpm->current));
     return at;
 }
 
@@ -360,7 +362,11 @@ void hpm_timer(const struct arch_frame *frame)
     struct hpm_cpu *hpm = this_cpu()->hpm;
     uint32_t slots = __atomic_load_n(&profile_timed, __ATOMIC_ACQUIRE);
 
-    if (!slots || !hpm || !hpm->current)
+    if (!hpm || !hpm->current)
+        return;
+    if (logs_open() && hpm->plan)
+        log_timer(hpm);
+    if (!slots)
         return;
     begin_taking(hpm, frame);
     take_timed(hpm, slots, hpm->profiler.user);

@@ -387,6 +387,42 @@ void wanted_remove(const struct hpm_session *s)
     wanted.request.pinned &= draft.wanted;
 }
 
+/* Returns what shares_variance says of the session's events in `plan`. */
+static uint64_t variance_in(const struct hpm_session *s, const struct mux_plan *plan,
+                            const uint32_t *deviation)
+{
+    uint16_t slices[GROUP_EVENTS_MAX];
+
+    for (unsigned e = 0; e < s->request.events; e++)
+        slices[e] = plan->slots_with[s->count[e]];
+    return shares_variance(deviation, slices, s->request.events, plan->rounds.slots);
+}
+
+bool wanted_reweigh(struct hpm_session *s, const uint8_t *weight, const uint32_t *deviation)
+{
+    const struct hpm_plan *now = hpm_state.plan,
+                          *next = &wanted.plan[hpm_state.plan == &wanted.plan[0]];
+    uint8_t wish_of[GROUP_SETS_MAX];
+    struct group_cause cause;
+    bool scaled;
+
+    wanted_draft();
+    for (unsigned e = 0; e < s->request.events; e++)
+        draft.weight[s->count[e]] = weight[e];
+    collect_terms(&draft, NULL, wish_of);
+    if (pin_counts(&draft, NULL, &scaled, &cause) ||
+        (!wanted.made && try_plan(&draft, draft.pinned, &cause)) ||
+        variance_in(s, &next->mux, deviation) >= variance_in(s, &now->mux, deviation)) {
+        wanted.made = false;
+        return false;
+    }
+    memcpy(s->request.weight, weight, s->request.events);
+    if (change_plan(&draft, &cause))
+        return false;
+    tell_scaled(scaled);
+    return true;
+}
+
 uint32_t wanted_born(unsigned count)
 {
     return wanted.request.born[count];

@@ -17,6 +17,11 @@ struct hpm_session {
     bool exact; /* liked are all, together with those of all such sessions, or none of these */
     struct fit_set nest[EVENT_NESTS_MAX]; /* events that contain other ones */
     unsigned nests;
+    struct hpm_weighed {
+        uint64_t units; /* closed when its automatic weights were looked at last */
+        uint64_t count[GROUP_EVENTS_MAX];
+        wide_t variance[GROUP_EVENTS_MAX];
+    } weighed;
     struct fit_event fit[GROUP_EVENTS_MAX]; /* work space of hpm_session_fit */
     struct fit_set known[EVENT_NESTS_MAX];  /* work space of hpm_session_fit */
 };
@@ -46,6 +51,9 @@ int wanted_add(struct hpm_session *s, uint8_t wish_of[GROUP_SETS_MAX], struct gr
 int wanted_groups_more(const struct hpm_session *s);
 /* Counts no longer what the session wanted. */
 void wanted_remove(const struct hpm_session *s);
+/* Gives the session's events these weights if the plan that follows has a smaller sum of their
+ * variances (shares_variance). Returns whether it has. */
+bool wanted_reweigh(struct hpm_session *s, const uint8_t *weight, const uint32_t *deviation);
 /* Returns the generation in which a logical count was born. */
 uint32_t wanted_born(unsigned count);
 /* Returns whether the counts that the scheduler acts on take turns for sessions' pinned events. */

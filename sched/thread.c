@@ -208,6 +208,7 @@ NORETURN void thread_exit(void)
     spin_lock_irqoff(&rq->lock);
     t->state = THREAD_DEAD;
     telemetry_thread_exit(t->tid);
+    hpm_thread_ends(&t->hpm);
     sched_switch_locked(rq, GIVE_WAY_YIELD);
     panic("thread %u runs after its end", t->tid);
 }

@@ -51,6 +51,18 @@ int hpm_turns(int session, struct sys_hpm_turns *out, struct sys_hpm_turn *of, s
     return (int)syscall5(SYS_HPM_TURNS, session, out, sizeof *out, of, room * sizeof *of);
 }
 
+int hpm_log(int session, const struct sys_hpm_log *what, char *why, size_t size)
+{
+    if (size)
+        why[0] = '\0';
+    return say_missing(syscall4(SYS_HPM_LOG, session, what, why, size), why, size);
+}
+
+int hpm_log_take(int session, void *out, size_t bytes)
+{
+    return (int)syscall3(SYS_HPM_LOG_TAKE, session, out, bytes);
+}
+
 void hpm_close(int session)
 {
     if (session == shown.session)

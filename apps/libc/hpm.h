@@ -31,7 +31,8 @@ void hpm_group(int group) VIGIL(hpm_group);
  * with the reason in `why`: -ENODEV: no counters; -ENOENT: no such name; -EOPNOTSUPP: not on this
  * machine; -EINVAL: malformed, or impossible together; -ENOSPC: too many sessions or events.
  *
- * name*4: the event has four times the slices of others, 1 to 8. name!: it is counted all the time.
+ * name*4: the event has four times the slices of others, 1 to 8. name*auto: as many as follow from
+ * its measured variance. name!: it is counted all the time.
  * {name,name}: they are counted in exactly the same slices; *4 and ! stand behind the braces.
  * round=N: wanted length of a round in cycles; the shortest of all sessions' rules, in whole
  * passes. hpm_turns() tells what has become of it.
@@ -46,6 +47,18 @@ void hpm_close(int session) VIGIL(hpm_close);
  * Returns the number of names, or -ESRCH: no such session. */
 int hpm_turns(int session, struct sys_hpm_turns *out, struct sys_hpm_turn *of, size_t room)
     VIGIL(hpm_turns);
+/*
+ * Starts a log of what threads count of the session's events over time: each CPU appends a record
+ * when a thread leaves it, and every what->every_ns while one runs. Ends with the session. Returns
+ * the figures of a record, one for each name that is an event, in their order; or an error with the
+ * reason in `why`: -EINVAL, -EBUSY, -ENOSPC as SYS_HPM_LOG; -ESRCH: no such session or process;
+ * -EDQUOT, -ENOMEM: no memory.
+ */
+int hpm_log(int session, const struct sys_hpm_log *what, char *why, size_t size) VIGIL(hpm_log);
+/* Takes records, each a struct sys_hpm_logged and its struct sys_hpm_pair. Returns the number
+ * taken; -ESRCH; -EINVAL: no room for one. 0 bytes: has all CPUs tell what they have not told yet,
+ * for the end of a log: 0. */
+int hpm_log_take(int session, void *out, size_t bytes) VIGIL(hpm_log_take);
 /* Describes the next event or metric that can be counted by name on this machine, and advances
  * `cursor`, which is 0 at first. Returns 0; -ENOENT: no more; -ENODEV: none. */
 int hpm_list(uint32_t *cursor, struct sys_hpm_listed *out) VIGIL(hpm_list);

@@ -14,8 +14,10 @@
  *     cycles,l1d.miss*4,LOADS!,{STORES,MISPREDICTS}*2,round=500000
  *
  * - name*N: it weighs N, 1 to EVENT_WEIGHT_MAX; see hpm/policy/shares.h.
+ * - name*auto: its weight is to follow from its measured variance.
  * - name!: it is pinned, in every group.
- * - {names}: they are tied: counted in exactly the same slices. *N and ! stand behind the braces.
+ * - {names}: they are tied: counted in exactly the same slices. *N, *auto and ! stand behind the
+ *   braces.
  * - round=N: wanted length of a round, 1 to EVENT_ROUND_MAX cycles or instructions.
  *
  * The events of a metric share a group. An event that is asked for more than once is counted once.
@@ -49,6 +51,7 @@ struct event_request {
     struct event_wish wish[EVENT_WISHES_MAX];
     struct event event[GROUP_EVENTS_MAX];
     uint64_t pinned;                  /* bit e: event e is in every group */
+    uint64_t automatic;               /* bit e: its weight is to follow from its variance */
     uint8_t weight[GROUP_EVENTS_MAX]; /* of event e; 0: 1 */
     /* Braces that event e is in. An event is another one in braces than outside. */
     uint8_t tie[GROUP_EVENTS_MAX];

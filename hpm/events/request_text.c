@@ -5,7 +5,7 @@
 /* What stands behind a name or braces. */
 struct terms {
     uint8_t weight; /* 0: not said */
-    bool pinned;
+    bool automatic, pinned;
 };
 
 struct reader {
@@ -58,6 +58,8 @@ static uint64_t read_number(struct word w, size_t *i)
 /* Reads terms from character `i` of the word on. */
 static int read_terms(struct reader *in, struct word w, size_t i, struct terms *out)
 {
+    static const char automatic[] = "auto";
+
     *out = (struct terms){0};
     while (i < w.n) {
         if (w.at[i] == '!' && !out->pinned) {
@@ -65,12 +67,17 @@ static int read_terms(struct reader *in, struct word w, size_t i, struct terms *
             i++;
             continue;
         }
-        if (w.at[i] != '*' || out->weight)
+        if (w.at[i] != '*' || out->weight || out->automatic)
             return refuse(in, w, "behind a name there may be '*' with a weight, and '!'");
         i++;
+        if (w.n - i >= sizeof automatic - 1 && !memcmp(w.at + i, automatic, sizeof automatic - 1)) {
+            out->automatic = true;
+            i += sizeof automatic - 1;
+            continue;
+        }
         uint64_t weight = read_number(w, &i);
         if (!weight || weight > EVENT_WEIGHT_MAX)
-            return refuse(in, w, "behind '*' there must be a weight from 1 to 8");
+            return refuse(in, w, "behind '*' there must be a weight from 1 to 8, or auto");
         out->weight = (uint8_t)weight;
     }
     return 0;
@@ -82,6 +89,7 @@ static void apply_terms(struct event_request *r, uint64_t events, const struct t
         unsigned e = (unsigned)__builtin_ctzll(left);
         r->weight[e] = MAX(r->weight[e], terms->weight);
     }
+    r->automatic |= terms->automatic ? events : 0;
     if (terms->pinned)
         r->pinned |= events;
 }

@@ -166,6 +166,16 @@ struct mux_counts {
     } event[GROUP_EVENTS_MAX];
 };
 
+/* What was counted of an event, and the length in which: of all units, never scaled. Only grow. */
+struct mux_raw {
+    uint64_t counted, seen;
+};
+static inline struct mux_raw mux_raw(const struct mux_counts *c, unsigned event)
+{
+    return (struct mux_raw){c->event[event].counted + c->open[event].count,
+                            c->event[event].seen + c->open[event].seen};
+}
+
 /* Adds the counts of a length in which `group` counted. count: by counter, as in the plan's groups.
  * `p` is not an earlier plan than that of the call before. */
 void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,

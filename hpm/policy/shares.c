@@ -187,3 +187,63 @@ int shares_pack(const struct group_request *r, const uint8_t *weight, struct gro
     put_plan(w, plan, share);
     return 0;
 }
+
+/* ---- Weights from variances ------------------------------------------------------------------ */
+
+uint64_t shares_variance(const uint32_t *deviation, const uint16_t *slices, unsigned n,
+                         unsigned all)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        if (slices[i] && slices[i] < all)
+            sum += ((uint64_t)deviation[i] * deviation[i] << 8) * (all - slices[i]) / slices[i];
+    return sum;
+}
+
+/* Writes events' numbers, the largest deviation first. */
+static void sort_deviations(const uint32_t *deviation, unsigned n, uint8_t *order)
+{
+    for (unsigned i = 0; i < n; i++) {
+        unsigned at = i;
+        for (; at && deviation[order[at - 1]] < deviation[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = (uint8_t)i;
+    }
+}
+
+static uint8_t rounded_weight(uint32_t deviation, uint32_t most, unsigned largest)
+{
+    uint64_t weight = most ? ((uint64_t)deviation * largest * 2 + most) / (2ull * most) : 1;
+
+    return (uint8_t)MIN(MAX(weight, (uint64_t)1), (uint64_t)WEIGHT_MAX);
+}
+
+void shares_neyman(const uint32_t *deviation, unsigned n, unsigned counters, uint8_t *weight)
+{
+    /* Weights that the largest deviation would have, were it not clamped. */
+    static const uint8_t largest[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64};
+    uint8_t order[GROUP_EVENTS_MAX];
+    uint32_t sorted[GROUP_EVENTS_MAX];
+    uint16_t slices[GROUP_EVENTS_MAX];
+    uint64_t best = UINT64_MAX;
+
+    ASSERT(n <= GROUP_EVENTS_MAX && counters);
+    sort_deviations(deviation, n, order);
+    for (unsigned i = 0; i < n; i++)
+        sorted[i] = deviation[order[i]];
+    for (unsigned try = 0; n && try < ARRAY_SIZE(largest); try++) {
+        unsigned all = 0;
+        for (unsigned i = 0; i < n; i++) {
+            bool first = i % counters == 0; /* the heaviest of its group */
+            slices[i] = first ? rounded_weight(sorted[i], sorted[0], largest[try]) : slices[i - 1];
+            all += first ? slices[i] : 0;
+        }
+        uint64_t variance = shares_variance(sorted, slices, n, all);
+        if (variance >= best)
+            continue;
+        best = variance;
+        for (unsigned i = 0; i < n; i++)
+            weight[order[i]] = rounded_weight(sorted[i], sorted[0], largest[try]);
+    }
+}

@@ -40,3 +40,18 @@ struct shares_work {
  */
 int shares_pack(const struct group_request *r, const uint8_t *weight, struct group_plan *plan,
                 uint8_t share[GROUP_MAX], struct shares_work *work, struct group_cause *cause);
+
+#define DEVIATION_MAX ((1u << 20) - 1)
+/*
+ * Neyman's allocation (1934): slices in proportion to the standard deviations of what events count
+ * in a slice make the sum of their counts' variances least. deviation: of each of n events, in one
+ * unit, at most DEVIATION_MAX. counters: events that share a group. Writes weights 1..WEIGHT_MAX,
+ * in proportion as far as whole numbers can be; the sum of variances that shares_variance expects
+ * of such groups is at most that of equal weights.
+ */
+void shares_neyman(const uint32_t *deviation, unsigned n, unsigned counters, uint8_t *weight);
+/* Returns the sum of variances of n events that have slices[i] of `all` slices, at most 512, in
+ * squares of the deviations' unit and 2^-8: deviation^2 (all - slices) / slices. An event without
+ * slices adds none. */
+uint64_t shares_variance(const uint32_t *deviation, const uint16_t *slices, unsigned n,
+                         unsigned all);

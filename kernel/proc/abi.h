@@ -107,6 +107,16 @@ enum sys_number {
      * sample's, then return addresses, the innermost first. Returns how many it has, SYS_CHAIN_MAX
      * at most. -ENOENT: the session has no chain of this number. */
     SYS_SAMPLE_CHAIN,
+    /* (session, struct sys_hpm_log *, char *why, bytes) Starts a log of what threads count of the
+     * session's events over time, until the session is closed. Returns the figures of a record, one
+     * for each name that is an event. -EINVAL: a field, or there are metrics only; -EBUSY: the
+     * session has a log; -ENOSPC: four sessions have one. */
+    SYS_HPM_LOG,
+    /* (session, void *, bytes) Takes records of the log, each a struct sys_hpm_logged and its
+     * figures' struct sys_hpm_pair, up to the buffer's size. Returns the number taken. 0 bytes: has
+     * all CPUs tell what they have not told yet. -EINVAL: no room for one; -EFAULT: records that
+     * could not be copied stay for the next call. */
+    SYS_HPM_LOG_TAKE,
     SYS_COUNT
 };
 
@@ -224,10 +234,44 @@ struct sys_hpm_turns {
 };
 /* Of a name of a session. */
 struct sys_hpm_turn {
-    uint32_t weight; /* as asked for */
+    uint32_t weight; /* as asked for, or found */
     uint32_t slices; /* of a pass in which it is counted; of a metric: the fewest of its events' */
     uint32_t pinned; /* 1: counted all the time, as asked for */
     uint32_t tied;   /* number of the braces that it is in, from 1; 0: none */
+    /* 1: the weight is found anew, from measured variances, when the session is read, or asked for
+     * its turns, and 100 rounds on all CPUs together have passed. */
+    uint32_t automatic;
+    uint32_t reserved;
+};
+
+/* What to log. */
+struct sys_hpm_log {
+    uint64_t every_ns; /* a record at least after so long; 0: only where threads leave their CPU */
+    uint32_t scope;    /* SYS_SCOPE_PROCESS, SYS_SCOPE_FAMILY or SYS_SCOPE_MACHINE */
+    /* 0: the caller's; may be that of the next process that it starts. Of a family: threads that
+     * are started from now on, beside the process's. */
+    uint32_t pid;
+    uint32_t bytes; /* of memory for each CPU, 4 KB to 1 MB, a power of two */
+    uint32_t reserved;
+};
+/* Why there is a record: the time had come; the thread left its CPU; it has ended; records were
+ * asked for; it is the rest: the sum of `tid` threads that ended when there was no room. */
+enum { SYS_LOG_TIME, SYS_LOG_LEFT, SYS_LOG_ENDED, SYS_LOG_ASKED, SYS_LOG_REST };
+/* A record: totals of a thread since the session was opened. Subtract the thread's record before,
+ * by length. The last records of threads and the rests add up to what all that have ended have
+ * counted, whatever was lost. Records of one CPU are in order, those of different CPUs are not. */
+struct sys_hpm_logged {
+    uint64_t time_ns; /* by CLOCK_MONOTONIC */
+    uint64_t length;  /* cycles or instructions that it has run */
+    uint32_t tid, pid;
+    uint32_t lost; /* records of this CPU that there was no room for since the one before */
+    uint16_t cpu;
+    uint8_t why; /* SYS_LOG_ */
+    uint8_t figures;
+};
+/* An event was counted in `seen` out of length. */
+struct sys_hpm_pair {
+    uint64_t counted, seen;
 };
 
 #define SYS_LISTED_NEVER UINT32_MAX

@@ -2,11 +2,10 @@
  * under sessions_gate. */
 #include "kernel/core/cpu.h"
 #include "kernel/mem/mem.h"
+#include "kernel/proc/count_held.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/internal.h"
-#include "kernel/proc/session.h"
 #include "kernel/lib/text.h"
-#include "hpm/count.h"
 
 #define SESSIONS 16
 #define LAST_MAX 64 /* objects that a session can read since last */
@@ -26,13 +25,6 @@ struct last {
     struct hpm_sums sums;
 };
 
-struct count_session {
-    struct session base;
-    struct hpm_session *hpm;
-    struct last *last;
-    unsigned lasts;
-};
-
 /* sessions_gate */
 static struct count_session sessions[SESSIONS];
 static struct session_table table = {.what = "sessions",
@@ -42,9 +34,15 @@ static struct session_table table = {.what = "sessions",
                                      .process_max = SYS_COUNT_SESSIONS,
                                      .family_max = SYS_COUNT_FAMILY};
 
-static struct count_session *find_session(const struct process *owner, uint32_t number)
+struct count_session *count_session_find(const struct process *owner, uint32_t number)
 {
     return (struct count_session *)session_find(&table, owner, number);
+}
+
+struct count_session *count_session_find_at(const struct process *owner, uint32_t number,
+                                            const struct session_position *at)
+{
+    return (struct count_session *)session_find_at(&table, owner, number, at);
 }
 
 int counts_open(const struct process *owner, const char *names, char *why, size_t size)
@@ -66,30 +64,37 @@ static void forget_last(struct count_session *s, struct last **at)
     kfree(l);
 }
 
-static void close_held(struct count_session *s)
+/* Returns the bytes that its log was charged. */
+static uint64_t close_held(struct count_session *s)
 {
+    uint64_t charged = s->log_bytes;
+
+    if (s->log)
+        hpm_log_close(s->log);
     hpm_session_close(s->hpm);
     while (s->last)
         forget_last(s, &s->last);
     *s = (struct count_session){0};
+    return charged;
 }
 
-int counts_close(const struct process *owner, uint32_t session)
+int counts_close(struct process *owner, uint32_t session)
 {
     gate_enter(&sessions_gate);
-    struct count_session *s = find_session(owner, session);
-    if (s)
-        close_held(s);
+    struct count_session *s = count_session_find(owner, session);
+    uint64_t charged = s ? hpm_session_bytes() + close_held(s) : 0;
     gate_leave(&sessions_gate);
+    process_uncharge(owner, charged);
     return s ? 0 : -ESRCH;
 }
 
-static int describe_turns(const struct hpm_session *s, struct sys_hpm_turns *turns,
+static int describe_turns(struct hpm_session *s, struct sys_hpm_turns *turns,
                           struct sys_hpm_turn *turn)
 {
     unsigned n = hpm_session_values(s);
     struct hpm_turns all;
 
+    hpm_session_weigh(s);
     hpm_read_turns(&all);
     *turns = (struct sys_hpm_turns){.slice = all.slice,
                                     .pass = all.pass,
@@ -102,7 +107,8 @@ static int describe_turns(const struct hpm_session *s, struct sys_hpm_turns *tur
     for (unsigned i = 0; i < n; i++) {
         struct hpm_turn one;
         hpm_session_turn(s, i, &one);
-        turn[i] = (struct sys_hpm_turn){one.weight, one.slices, one.pinned, one.tied};
+        turn[i] =
+            (struct sys_hpm_turn){one.weight, one.slices, one.pinned, one.tied, one.automatic, 0};
     }
     return (int)n;
 }
@@ -111,7 +117,7 @@ int counts_turns(const struct process *owner, uint32_t session, struct sys_hpm_t
                  struct sys_hpm_turn *turn)
 {
     gate_enter(&sessions_gate);
-    const struct count_session *s = find_session(owner, session);
+    const struct count_session *s = count_session_find(owner, session);
     int n = s ? describe_turns(s->hpm, turns, turn) : -ESRCH;
     gate_leave(&sessions_gate);
     return n;
@@ -286,6 +292,7 @@ static int read_held(struct process *owner, struct count_session *s,
     unsigned n = hpm_session_values(s->hpm);
     struct hpm_value value;
 
+    hpm_session_weigh(s->hpm);
     hpm_sums_clear(&work.sums);
     for (unsigned a = 0; machine && a < HPM_ACCOUNTS; a++)
         hpm_sums_clear(&work.part[a]);
@@ -311,7 +318,7 @@ static int read_once(struct process *owner, const struct sys_hpm_read *read,
                      struct sys_hpm_value *out, size_t room, struct seen *seen)
 {
     gate_enter(&sessions_gate);
-    struct count_session *s = find_session(owner, read->session);
+    struct count_session *s = count_session_find(owner, read->session);
     if (s && seen) {
         seen->things = 0;
         seen->at = session_position(&s->base);
@@ -326,8 +333,7 @@ static int read_once(struct process *owner, const struct sys_hpm_read *read,
 static bool commit_reading(struct process *owner, uint32_t session, const struct seen *seen)
 {
     gate_enter(&sessions_gate);
-    struct count_session *s =
-        (struct count_session *)session_find_at(&table, owner, session, &seen->at);
+    struct count_session *s = count_session_find_at(owner, session, &seen->at);
     for (unsigned i = 0; s && i < seen->things; i++) {
         struct last *l = find_last(owner, s, &seen->of[i].thing);
         if (l) /* NULL: it has ended and was forgotten */
@@ -459,7 +465,7 @@ static void drop_page(struct process *p, struct hpm_user_page *page)
 static int show_counts(const struct process *owner, uint32_t session, struct hpm_user_page *page)
 {
     gate_enter(&sessions_gate);
-    const struct count_session *s = find_session(owner, session);
+    const struct count_session *s = count_session_find(owner, session);
     int err = s ? hpm_user_open(&thread_current()->hpm, s->hpm, session, page) : -ESRCH;
     gate_leave(&sessions_gate);
     return err;

@@ -25,7 +25,17 @@ uint32_t counts_groups(const char *name);
 int64_t counts_show(struct process *owner, uint32_t session);
 /* Unmaps the page of the calling thread, which is about to end. */
 void counts_hide(struct process *owner);
-/* Returns 0 or -ESRCH. */
-int counts_close(const struct process *owner, uint32_t session);
+/* Starts the log of a session: SYS_HPM_LOG. Returns the figures of its records; or, with the reason
+ * in `why`, -ESRCH: no such session of the owner's, or no such process; -EACCES: all threads, with
+ * proc.visible=own; -EINVAL: a field of `what`, or the session has no events; -EBUSY: it has a log;
+ * -ENOSPC: too many logs; -EDQUOT: what mem.kernel allows; -ENOMEM. Thread context. */
+int counts_log(struct process *owner, uint32_t session, const struct sys_hpm_log *what, char *why,
+               size_t size);
+/* Takes records of the session's log: SYS_HPM_LOG_TAKE. Returns their number; -ESRCH: no such
+ * session, or it has no log; -EINVAL: no room for a record; -EFAULT; -ENOMEM. Thread context. */
+int64_t counts_log_take(const struct process *owner, uint32_t session, vaddr_t to, size_t bytes);
+/* Closes a session, with its log, and gives back what they were charged: hpm_session_bytes() and
+ * the log's. Returns 0 or -ESRCH. */
+int counts_close(struct process *owner, uint32_t session);
 /* Closes all sessions of a process that has ended. */
 void counts_forget(const struct process *owner);

@@ -146,29 +146,9 @@ static int open_held(struct sample_session *s, const struct hpm_profiling *what,
     return err;
 }
 
-/* Returns 0 if `owner` may have samples of this process, or of all if `pid` is 0; else an error,
- * with the reason in `why`. */
-static int check_visible(struct process *owner, uint32_t pid, char *why, size_t size)
-{
-    if (!pid && !visible_machine()) {
-        ksnprintf(why, size,
-                  "proc.visible=own: name a process, this one or one that it has started");
-        return -EACCES;
-    }
-    if (!pid || children_will_be(owner, pid))
-        return 0;
-    struct process *other = process_find(pid);
-    bool is = other && visible_process(owner, other);
-    if (other)
-        process_put(other);
-    if (!is)
-        ksnprintf(why, size, "there is no process %u", (unsigned)pid);
-    return is ? 0 : -ESRCH;
-}
-
 int samples_open(struct process *owner, const struct hpm_profiling *what, char *why, size_t size)
 {
-    int err = check_visible(owner, what->pid, why, size);
+    int err = session_may_watch(owner, what->pid, why, size);
 
     if (err)
         return err;

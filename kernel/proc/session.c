@@ -64,3 +64,21 @@ struct session *session_find_at(const struct session_table *t, const struct proc
 
     return s && s->serial == at->serial && s->delivered == at->delivered ? s : NULL;
 }
+
+int session_may_watch(struct process *owner, uint32_t pid, char *why, size_t size)
+{
+    if (!pid && !visible_machine()) {
+        ksnprintf(why, size,
+                  "proc.visible=own: name a process, this one or one that it has started");
+        return -EACCES;
+    }
+    if (!pid || children_will_be(owner, pid))
+        return 0;
+    struct process *other = process_find(pid);
+    bool is = other && visible_process(owner, other);
+    if (other)
+        process_put(other);
+    if (!is)
+        ksnprintf(why, size, "there is no process %u", (unsigned)pid);
+    return is ? 0 : -ESRCH;
+}

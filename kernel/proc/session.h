@@ -48,3 +48,8 @@ struct session_position session_position(const struct session *s);
  * thread has committed a result. */
 struct session *session_find_at(const struct session_table *t, const struct process *owner,
                                 uint32_t number, const struct session_position *at);
+
+/* Returns 0 if `owner` may have samples and logs of this process, which may be the next that it
+ * starts, or of all if `pid` is 0; else -ESRCH or -EACCES, with the reason in `why`. Thread
+ * context, no lock held. */
+int session_may_watch(struct process *owner, uint32_t pid, char *why, size_t size);

@@ -6,7 +6,7 @@
 #include "kernel/proc/asked.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/perf.h"
-#include "hpm/count.h"
+#include "hpm/log.h"
 
 static uint32_t threads_alive; /* atomic; of all processes */
 
@@ -177,7 +177,9 @@ int uthread_create(struct process *p, struct uthread_start *start, const struct 
     process_get(p);
     family_join(p->family);
     int tid = (int)t->tid;
-    err = store_tids(start, t->tid) ?: perf_inherit(like ? like : thread_current(), t);
+    const struct thread *parent = like ? like : thread_current();
+    hpm_log_inherit(&t->hpm, &parent->hpm);
+    err = store_tids(start, t->tid) ?: perf_inherit(parent, t);
     start->cancelled = err;
     bool irq = spin_lock(&p->lock);
     enlist_locked(p, t);

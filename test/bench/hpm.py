@@ -514,8 +514,8 @@ def print_turn(runs, say):
 
 
 def print_parts(runs, say):
-    """Prints the cost of a turn, a reading, a context switch and a sample, by the difference to the
-    same without."""
+    """Prints the cost of a turn, a reading, a context switch, a record and a sample, by the
+    difference to the same without."""
     by = {name.rsplit("-", 1)[0]: directory for name, directory in runs}
     sample = 0
     if "part-read" in by and "part-readnone" in by:
@@ -541,6 +541,16 @@ def print_parts(runs, say):
                 f"RESULT hpm.cost {{}} what=switch counting={what} instructions={i - i0:.0f} "
                 f"cycles={c - c0:.0f} "
                 f"without_instructions={i0:.0f} without_cycles={c0:.0f}"
+            )
+    for figures, suffix in ((1, ""), (8, "-8")):
+        with_, without = by.get(f"part-logged{suffix}"), by.get(f"part-counted{suffix}")
+        if with_ and without:
+            n = int(results_of(with_ + "/console.txt", "costs")[0]["times"])
+            a, b = (between(d, "costs-begin", "costs-end")[0] for d in (with_, without))
+            say(
+                f"RESULT hpm.cost {{}} what=log figures={figures} records={n} "
+                f"instructions={(a['instructions'] - b['instructions']) / n:.0f} "
+                f"cycles={(a['cycles'] - b['cycles']) / n:.0f}"
             )
     for criterion in ("l1d.miss", "access.any"):
         with_, without = by.get(f"part-sample.{criterion}"), by.get(f"part-nosample.{criterion}")

@@ -14,8 +14,8 @@
 #           program's mark start to the last before end.
 #   cost    Overhead: operations of `private`, and the time of `phases kind=sort`, on one CPU,
 #           against the same without a PMU.
-#   part    The cost of a reading, a context switch and a sample, by the truth's difference to the
-#           same without them, or with few.
+#   part    The cost of a reading, a context switch, a record of a log and a sample, by the truth's
+#           difference to the same without them, or with few.
 # hpm.py evaluates the runs.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -77,6 +77,9 @@ runs() {
 		echo "part-switchnone$n|hpm.pmu=none|costs switch $n"
 		echo "part-switch$n||costs switch $n"
 		echo "part-switch38x$n|hpm.breakdown=off|hpmstat events=$all,$(in_mode u) -- costs switch $n"
+	done
+	for what in counted counted-8 logged logged-8; do
+		echo "part-$what||costs $what 5000"
 	done
 	for criterion in l1d.miss access.any; do
 		echo "part-nosample.$criterion|hpm.breakdown=off|stores criteria=$criterion:u@1000000"

@@ -7,9 +7,9 @@ SUITE_SRC := $(call files,\
 
 # Programs of the test suites, bundled in test images only.
 TEST_APPS := \
-	advice anew asks badcalls clocks counts faults files gates kin known leaves libctest loop mapped \
-	oom paging places priorities ratio reads regions remaps samplers sessions stress names standard \
-	strings brief couples fickle forkjoin typed watchask where nested unframed
+	advice anew asks badcalls clocks counts faults files gates kin known leaves libctest loop logs \
+	mapped oom paging places priorities ratio reads regions remaps samplers sessions stress names \
+	standard strings brief couples fickle forkjoin typed watchask where nested unframed
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := $(call files,apps/$(t).c)))
 faults_SRC += $(call files,apps/$(ARCH)/misdeeds.c)
 libctest_SRC += $(call files,apps/libctest_sync.c)

@@ -26,15 +26,17 @@ enum { THREADS_MAX = 256, NAMES_MAX = 4096 };
 enum { PER_FAMILY, PER_PROCESS, PER_THREAD, PER_MACHINE };
 
 static const char *events = "", *out = "";
-static uint64_t interval_ms, run_ms = 1000, round_length;
+static uint64_t interval_ms, run_ms = 1000, round_length, buffer_kb = 64;
 static uint64_t breakdown, marks, cpu = CPU_SETSIZE;
 static unsigned per, format;
-static const char *const format_choices[] = {"text", "series", "csv", "json", NULL};
+static bool weighs; /* there are automatic weights */
+static const char *const format_choices[] = {"text", "series", "csv", "json", "log", NULL};
 static const char *const per_choices[] = {"family", "process", "thread", "machine", NULL};
 static const struct args_entry entries[] = {
     {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 32, NULL,
-     "events and metrics, separated by commas; name*4: four times the slices, 1 to 8; name!: all "
-     "the time; {name,name}: in the same slices"},
+     "events and metrics, separated by commas; name*4: four times the slices, 1 to 8; name*auto: "
+     "by "
+     "its variance; name!: all the time; {name,name}: in the same slices"},
     {"round", ARGS_NUMBER, &round_length, 0, 1ull << 36, NULL,
      "cycles that a round of all groups takes at least; the shortest that is asked for rules; 0: "
      "the usual"},
@@ -47,7 +49,10 @@ static const struct args_entry entries[] = {
      "milliseconds between printings; 0: at the end only"},
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices,
      "text; a series of lines, one for each interval, printed at the end so that printing disturbs "
-     "nothing; or csv or json lines for programs"},
+     "nothing; csv or json lines for programs; or log, a line at each time that a thread leaves "
+     "its CPU and at each interval on it, printed at the end"},
+    {"buffer", ARGS_NUMBER, &buffer_kb, 4, 1024, NULL,
+     "format=log: KB of memory for each CPU's records, a power of two"},
     {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
      "1: names each reading in the simulated machine's ground truth"},
     {"cpu", ARGS_NUMBER, &cpu, 0, CPU_SETSIZE, NULL,
@@ -107,23 +112,30 @@ static void take_threads(const struct run *run, const char *when, double now_ms)
     }
 }
 
+static const uint32_t scopes[] = {[PER_FAMILY] = SYS_SCOPE_FAMILY,
+                                  [PER_PROCESS] = SYS_SCOPE_PROCESS,
+                                  [PER_THREAD] = SYS_SCOPE_PROCESS,
+                                  [PER_MACHINE] = SYS_SCOPE_MACHINE};
+
+/* Returns whose totals are to be read. */
+static struct sys_hpm_read whole_of(const struct run *run)
+{
+    return (struct sys_hpm_read){.session = (uint32_t)run->session,
+                                 .scope = scopes[per],
+                                 .pid = per == PER_MACHINE ? 0 : (uint32_t)run->program.pid};
+}
+
 static void take_all(const struct run *run, const char *when, double now_ms, bool total)
 {
-    static const uint32_t scopes[] = {[PER_FAMILY] = SYS_SCOPE_FAMILY,
-                                      [PER_PROCESS] = SYS_SCOPE_PROCESS,
-                                      [PER_THREAD] = SYS_SCOPE_PROCESS,
-                                      [PER_MACHINE] = SYS_SCOPE_MACHINE};
     char title[96];
     struct reading r = {.name = run->name,
                         .title = title,
                         .from_ms = total ? 0 : run->last_ms,
                         .to_ms = now_ms,
                         .total = total,
-                        .what = {.session = (uint32_t)run->session,
-                                 .scope = scopes[per],
-                                 .pid = per == PER_MACHINE ? 0 : (uint32_t)run->program.pid,
-                                 .since_last = !breakdown && !total}};
+                        .what = whole_of(run)};
 
+    r.what.since_last = !breakdown && !total;
     if (marks)
         hpm_mark("reading");
     snprintf(title, sizeof title, "of=%s %s", run->name, when);
@@ -146,6 +158,7 @@ static void open_or_exit(struct run *run, const char *names)
                     why[0] ? why : strerror(-run->session));
     if (round_length || strpbrk(text, "*!{") || strstr(text, "round="))
         values_tell_turns(run->session);
+    weighs = strstr(text, "*auto") != NULL;
 }
 
 /* Tries each name alone first, to find those that this machine has. */
@@ -193,6 +206,44 @@ static void take_intervals(struct run *run)
     }
 }
 
+/* Takes records, and has automatic weights looked at, until the program has ended or the time is
+ * up. */
+static void attend(struct run *run)
+{
+    const uint64_t every_ms = 20;
+
+    while (run->program.pid || program_ms(&run->program) < (double)run_ms) {
+        if (!program_sleep(&run->program, every_ms))
+            return;
+        if (format == FORMAT_LOG)
+            log_take();
+        if (weighs)
+            values_weigh(run->session);
+    }
+}
+
+static void print_log(const struct run *run)
+{
+    const struct timespec *began = &run->program.began;
+    const struct sys_hpm_read what = whole_of(run);
+
+    log_print(&what, (uint64_t)began->tv_sec * 1000000000 + (uint64_t)began->tv_nsec);
+}
+
+static void begin_log(const struct run *run)
+{
+    const struct sys_hpm_log what = {.every_ns = interval_ms * 1000000,
+                                     .scope = scopes[per],
+                                     .pid =
+                                         per == PER_MACHINE ? 0 : (uint32_t)application_next_pid(),
+                                     .bytes = (uint32_t)buffer_kb << 10};
+    char why[160];
+    int err = log_begin(run->session, &what, why, sizeof why);
+
+    if (err)
+        args_refuse(&table, "format", args_reason(err), "log: %s", why[0] ? why : strerror(-err));
+}
+
 static void stay(void)
 {
     cpu_set_t at;
@@ -212,6 +263,8 @@ static void begin_counting(struct run *run)
     if (breakdown && events[0])
         args_refuse(&table, "events", "conflict",
                     "events= and breakdown=1 are two ways to look: one at a time");
+    if (breakdown && format == FORMAT_LOG)
+        args_refuse(&table, "format", "conflict", "a log is of events, not of a breakdown");
     if (breakdown && !breakdown_begin())
         args_refuse(&table, "breakdown", "no-device",
                     "this machine has no performance counters that are known, or hpm.pmu=none");
@@ -219,6 +272,8 @@ static void begin_counting(struct run *run)
         open_or_exit(run, events);
     else if (!breakdown)
         open_usual(run);
+    if (format == FORMAT_LOG)
+        begin_log(run);
     if (marks)
         hpm_mark("reading");
 }
@@ -234,7 +289,7 @@ static unsigned list_format(int argc, char **argv)
         args_refuse(&table, "list", "value", "behind list= there is nothing but format=");
     while (format_choices[f] && strcmp(format_choices[f], argv[2] + 7) != 0)
         f++;
-    if (!format_choices[f] || f == FORMAT_SERIES)
+    if (!format_choices[f] || f == FORMAT_SERIES || f == FORMAT_LOG)
         args_refuse(&table, "format", "value", "'%s' is no format of a list; use text, csv or json",
                     argv[2] + 7);
     return f;
@@ -252,7 +307,7 @@ int main(int argc, char **argv)
     if (program == argc && per != PER_MACHINE)
         args_refuse(&table, "program", "missing",
                     "no program behind '--'; without one only per=machine can be counted");
-    if (per == PER_THREAD && !interval_ms)
+    if (per == PER_THREAD && !interval_ms && format != FORMAT_LOG)
         args_refuse(&table, "interval", "missing",
                     "per=thread takes an interval=, for threads that have ended have no "
                     "counts of their own");
@@ -262,14 +317,19 @@ int main(int argc, char **argv)
     begin_counting(&run);
     program_begin_or_exit(&run.program, &table, argv + program, argc - program);
     program_report_to(report);
-    if (interval_ms)
+    if (format == FORMAT_LOG || (!interval_ms && weighs))
+        attend(&run);
+    else if (interval_ms)
         take_intervals(&run);
     else if (!run.program.pid)
         program_sleep(&run.program, run_ms);
     int status = program_end(&run.program);
     double now_ms = program_ms(&run.program);
     snprintf(when, sizeof when, "ms=%.1f", now_ms);
-    take_all(&run, when, now_ms, true);
+    if (format == FORMAT_LOG)
+        print_log(&run);
+    else
+        take_all(&run, when, now_ms, true);
     values_print_series();
     breakdown_print_series();
     if (run.session)

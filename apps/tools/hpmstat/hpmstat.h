@@ -12,10 +12,13 @@ struct reading {
 };
 
 enum { VALUES_MAX = 64 };
-enum { FORMAT_TEXT, FORMAT_SERIES, FORMAT_CSV, FORMAT_JSON };
+enum { FORMAT_TEXT, FORMAT_SERIES, FORMAT_CSV, FORMAT_JSON, FORMAT_LOG };
 
 /* values.c: has the turns of the session's names printed with the first values. */
 void values_tell_turns(int session);
+/* Has the kernel look at automatic weights. Returns whether there are any; false before
+ * values_tell_turns. */
+bool values_weigh(int session);
 /* Prints the values of a session, or keeps them for a series. Returns 0; -ESRCH: the process or
  * thread has ended; -ENOMEM. */
 int values_take(const struct reading *r, unsigned format);
@@ -31,6 +34,15 @@ bool breakdown_begin(void);
 int breakdown_take(const struct reading *r, unsigned format);
 /* Prints a line for each reading that was kept. */
 void breakdown_print_series(void);
+
+/* log.c: starts the log of a session. Returns 0 or an error of hpm_log(), with the reason in
+ * `why`. */
+int log_begin(int session, const struct sys_hpm_log *what, char *why, size_t size);
+/* Takes the records that wait. To be called often enough that the CPUs have room for more. */
+void log_take(void);
+/* Prints all records as differences, with times since `began_ns` of CLOCK_MONOTONIC, and what they
+ * and what none tells add up to, beside the final reading `what`. */
+void log_print(const struct sys_hpm_read *what, uint64_t began_ns);
 
 /* list.c: prints, not as a series, the events and metrics of this machine that have `word` in name
  * or description. Returns the exit status: 1 if there are none. */

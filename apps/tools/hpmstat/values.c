@@ -137,7 +137,7 @@ static const char *describe_turn(const struct sys_hpm_turn *t, char out[FIGURE_M
     if (t->pinned)
         return "pinned";
     if (!t->tied)
-        return "-";
+        return t->automatic ? "auto" : "-";
     snprintf(out, FIGURE_MAX, "tied %" PRIu32, t->tied);
     return out;
 }
@@ -145,7 +145,8 @@ static const char *describe_turn(const struct sys_hpm_turn *t, char out[FIGURE_M
 static struct {
     struct sys_hpm_turns all;
     struct sys_hpm_turn of[VALUES_MAX];
-    bool wanted;
+    int session;
+    bool wanted, automatic; /* automatic: a weight is; all are printed again with the totals */
 } turns;
 
 /* Prints what has become of weights, pins, braces and a round, above the first values, so that
@@ -256,6 +257,7 @@ static void record_turns(enum record_format as, const struct sys_hpm_value *valu
         record_text("name", values[i].name);
         record_number("slices", turns.of[i].slices);
         record_number("weight", turns.of[i].weight);
+        record_number("automatic", turns.of[i].automatic);
         record_number("pinned", turns.of[i].pinned);
         record_number("tied", turns.of[i].tied);
         record_end();
@@ -293,13 +295,27 @@ static void record_values(unsigned format, const struct reading *r,
 
 void values_tell_turns(int session)
 {
-    turns.wanted = hpm_turns(session, &turns.all, turns.of, VALUES_MAX) >= 0;
+    turns.session = session;
+    turns.wanted = true;
+    values_weigh(session);
+}
+
+bool values_weigh(int session)
+{
+    int n = hpm_turns(session, &turns.all, turns.of, VALUES_MAX);
+
+    for (int i = 0; i < n && i < VALUES_MAX; i++)
+        turns.automatic |= turns.of[i].automatic;
+    return turns.automatic;
 }
 
 int values_take(const struct reading *r, unsigned format)
 {
     static struct sys_hpm_value values[VALUES_MAX];
     int n = hpm_values(&r->what, values, VALUES_MAX);
+
+    if (r->total && turns.automatic)
+        values_tell_turns(turns.session);
 
     if (n < 0)
         return n;

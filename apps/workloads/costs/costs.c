@@ -6,11 +6,14 @@
  *   costs read N     reads two counts of the calling thread
  *   costs switch N   switches between two threads that yield to each other; on one CPU
  *   costs open N     opens and closes a session of four names
+ *   costs counted N, counted-8 N     switches while a session counts one name, or eight
+ *   costs logged N, logged-8 N       and logs them: a record a switch, for some 5,000
  */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +26,18 @@ static int do_nothing(unsigned long n);
 static int do_read(unsigned long n);
 static int do_switch(unsigned long n);
 static int do_open(unsigned long n);
+static int do_counted(unsigned long n);
+static int do_counted_8(unsigned long n);
+static int do_logged(unsigned long n);
+static int do_logged_8(unsigned long n);
 
 static const struct cost {
     const char *name;
     int (*run)(unsigned long n);
-} costs[] = {{"none", do_nothing}, {"read", do_read}, {"switch", do_switch}, {"open", do_open}};
+} costs[] = {{"none", do_nothing},  {"read", do_read},        {"switch", do_switch},
+             {"open", do_open},     {"counted", do_counted},  {"counted-8", do_counted_8},
+             {"logged", do_logged}, {"logged-8", do_logged_8}};
+#define WORDS "none, read, switch, open, counted, counted-8, logged or logged-8"
 
 static char why[160];
 
@@ -100,12 +110,47 @@ static int do_open(unsigned long n)
     return session < 0 ? session : 0;
 }
 
+static int switch_while(const char *names, bool logged, unsigned long n)
+{
+    const struct sys_hpm_log what = {.scope = SYS_SCOPE_PROCESS, .bytes = 1 << 20};
+    int session = hpm_open(names, why, sizeof why), err = 0;
+
+    if (session >= 0 && logged)
+        err = hpm_log(session, &what, why, sizeof why);
+    if (session < 0 || err < 0)
+        return session < 0 ? session : err;
+    return do_switch(n);
+}
+
+/* Counted anyhow, so that no group is more. */
+#define EIGHT "instructions,cycles,LOADS,STORES,L1D_MISSES,TLB_MISSES,MISPREDICTS,COMPLETION"
+
+static int do_counted(unsigned long n)
+{
+    return switch_while("instructions", false, n);
+}
+
+static int do_counted_8(unsigned long n)
+{
+    return switch_while(EIGHT, false, n);
+}
+
+static int do_logged(unsigned long n)
+{
+    return switch_while("instructions", true, n);
+}
+
+static int do_logged_8(unsigned long n)
+{
+    return switch_while(EIGHT, true, n);
+}
+
 static const struct cost *find_cost(const char *name)
 {
     for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++)
         if (!strcmp(costs[i].name, name))
             return &costs[i];
-    refuse("what", "value", "'%s' is not accepted; use none, read, switch or open", name);
+    refuse("what", "value", "'%s' is not accepted; use " WORDS, name);
 }
 
 static unsigned long number(const char *text)
@@ -122,10 +167,8 @@ static unsigned long number(const char *text)
 int main(int argc, char **argv)
 {
     if (argc != 3)
-        refuse(
-            "what", "missing",
-            "%d arguments are given; two are expected: none, read, switch or open, and how often",
-            argc - 1);
+        refuse("what", "missing",
+               "%d arguments are given; two are expected: " WORDS ", and how often", argc - 1);
     const struct cost *cost = find_cost(argv[1]);
     unsigned long times = number(argv[2]);
     int err = cost->run(times);

@@ -174,11 +174,30 @@ int64_t vigil_hpm_turns(const struct call *c)
 
 int64_t vigil_hpm_close(const struct call *c)
 {
-    int err = c->a[0] > UINT32_MAX ? -ESRCH : counts_close(c->p, (uint32_t)c->a[0]);
+    return c->a[0] > UINT32_MAX ? -ESRCH : counts_close(c->p, (uint32_t)c->a[0]);
+}
 
-    if (!err)
-        process_uncharge(c->p, hpm_session_bytes());
-    return err;
+int64_t vigil_hpm_log(const struct call *c)
+{
+    char why[160] = "";
+    struct sys_hpm_log what;
+
+    if (c->a[0] > UINT32_MAX)
+        return -ESRCH;
+    if (arch_copy_from_user(&what, c->a[1], sizeof(what)))
+        return -EFAULT;
+    int figures = counts_log(c->p, (uint32_t)c->a[0], &what, why, sizeof(why));
+    if (figures < 0 && c->a[3] &&
+        user_put_struct(c->a[2], c->a[3], why, MIN(c->a[3], (uint64_t)sizeof(why))))
+        return -EFAULT;
+    return figures;
+}
+
+int64_t vigil_hpm_log_take(const struct call *c)
+{
+    return c->a[0] > UINT32_MAX
+               ? -ESRCH
+               : counts_log_take(c->p, (uint32_t)c->a[0], c->a[1], (size_t)c->a[2]);
 }
 
 int64_t vigil_hpm_show(const struct call *c)

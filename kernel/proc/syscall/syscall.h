@@ -45,6 +45,8 @@ typedef int64_t handler(const struct call *c);
     ROW(SYS_HPM_CLOSE, "hpm_close", vigil_hpm_close)                \
     ROW(SYS_HPM_SHOW, "hpm_show", vigil_hpm_show)                   \
     ROW(SYS_HPM_TURNS, "hpm_turns", vigil_hpm_turns)                \
+    ROW(SYS_HPM_LOG, "hpm_log", vigil_hpm_log)                      \
+    ROW(SYS_HPM_LOG_TAKE, "hpm_log_take", vigil_hpm_log_take)       \
     ROW(SYS_SAMPLE_OPEN, "sample_open", vigil_sample_open)          \
     ROW(SYS_SAMPLE_TAKE, "sample_take", vigil_sample_take)          \
     ROW(SYS_SAMPLE_ACCOUNT, "sample_account", vigil_sample_account) \

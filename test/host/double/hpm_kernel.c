@@ -152,6 +152,16 @@ void frame_stats(struct frame_stats *out)
     *out = (struct frame_stats){1 << 20, 1 << 20};
 }
 
+void *area_alloc(uint64_t bytes)
+{
+    return calloc(1, bytes);
+}
+
+void area_free(void *p)
+{
+    free(p);
+}
+
 int frame_alloc(unsigned order, paddr_t *out)
 {
     if (frame_count >= double_frames_max)

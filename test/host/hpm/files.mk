@@ -2,6 +2,7 @@ test_fit_SRC := hpm/events/fit.c
 test_hpm_context_SRC := $(EVENTS_SRC_aarch64)
 test_hpm_group_SRC := hpm/events/group.c $(call double,group_oracle.c)
 test_hpm_shares_SRC := hpm/policy/shares.c $(test_hpm_group_SRC)
+test_neyman_SRC := hpm/policy/shares.c hpm/events/group.c
 test_hpm_group_cause_SRC := hpm/events/group.c
 test_perf_record_SRC := $(PERF_SRC)
 test_perf_attr_SRC := $(PERF_SRC) $(EVENTS_SRC_aarch64)

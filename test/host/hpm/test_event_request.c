@@ -353,6 +353,15 @@ static void a_text_has_weights_pins_braces_and_a_round(void **state)
     assert_int_equal(wish[0], 2);
 }
 
+static void weights_may_be_automatic(void **state)
+{
+    (void)state;
+    assert_int_equal(read_text("LOADS*auto STORES {MISPREDICTS TLB_MISSES}*auto!,L1D_MISSES*2"), 0);
+    assert_int_equal(request.automatic, 0xd);
+    assert_int_equal(request.pinned, 0xc);
+    assert_int_equal(request.weight[0], 0);
+}
+
 /* Pinned events are counted all the time, so they are the same in braces as outside. */
 static void what_is_pinned_in_braces_is_not_tied(void **state)
 {
@@ -374,12 +383,16 @@ static void malformed_texts_are_refused_with_what_is_wrong(void **state)
     static const struct {
         const char *text, *why;
     } cases[] = {
-        {"LOADS*0", "'LOADS*0': behind '*' there must be a weight from 1 to 8"},
-        {"cycles,LOADS*9", "'LOADS*9': behind '*' there must be a weight from 1 to 8"},
-        {"LOADS*", "'LOADS*': behind '*' there must be a weight from 1 to 8"},
+        {"LOADS*0", "'LOADS*0': behind '*' there must be a weight from 1 to 8, or auto"},
+        {"cycles,LOADS*9", "'LOADS*9': behind '*' there must be a weight from 1 to 8, or auto"},
+        {"LOADS*", "'LOADS*': behind '*' there must be a weight from 1 to 8, or auto"},
         {"LOADS*99999999999999999999999999", "must be a weight from 1 to 8"},
         {"LOADS*4x", "'LOADS*4x': behind a name there may be '*' with a weight, and '!'"},
         {"LOADS*4*2", "may be '*' with a weight, and '!'"},
+        {"LOADS*aut", "'LOADS*aut': behind '*' there must be a weight from 1 to 8, or auto"},
+        {"LOADS*auto*2", "may be '*' with a weight, and '!'"},
+        {"LOADS*2*auto", "may be '*' with a weight, and '!'"},
+        {"LOADS*automatic", "may be '*' with a weight, and '!'"},
         {"LOADS!!", "may be '*' with a weight, and '!'"},
         {"{LOADS*2,STORES}", "'LOADS*2': weights and '!' stand behind the braces"},
         {"{LOADS,STORES!}", "'STORES!': weights and '!' stand behind the braces"},
@@ -443,6 +456,7 @@ int main(void)
         cmocka_unit_test(no_more_counters_are_used_than_packing_has),
         cmocka_unit_test(every_metric_fits_into_one_group),
         cmocka_unit_test(a_text_has_weights_pins_braces_and_a_round),
+        cmocka_unit_test(weights_may_be_automatic),
         cmocka_unit_test(what_is_pinned_in_braces_is_not_tied),
         cmocka_unit_test(malformed_texts_are_refused_with_what_is_wrong),
         cmocka_unit_test(a_metric_finds_its_counts_among_all),

@@ -174,6 +174,45 @@ static void a_weight_is_a_part_of_the_slices(void **state)
     assert_int_equal(all.slices, all.groups);
 }
 
+static void automatic_weights_follow_from_variances(void **state)
+{
+    static const char *const names = "LOADS*auto,MISPREDICTS*auto,TLB_MISSES*auto,STALL:TLB*auto,"
+                                     "L1D_MISSES*auto,SERVED:REMOTE_MEMORY*auto,STORES,round=1";
+    unsigned changed = 0, heavy = 0;
+    struct hpm_turns all;
+    uint64_t seed = 3;
+
+    (void)state;
+    begin_truth();
+    struct hpm_session *s = open_names(names);
+    uint64_t began = truth_of_machine(MACHINE_EVENT_LOADS);
+    for (unsigned e = 0; e < 7; e++)
+        assert_true(turn_of(s, e).automatic == (e < 6) && turn_of(s, e).weight <= 1);
+    uint32_t generation = hpm_state.plan->mux.generation;
+    hpm_session_weigh(s);
+    assert_int_equal(hpm_state.plan->mux.generation, generation); /* there are no rounds yet */
+    for (unsigned look = 0; look < 6; look++) {
+        hpm_read_turns(&all);
+        run_threads(60 * all.slices, &seed);
+        hpm_session_weigh(s);
+        changed += hpm_state.plan->mux.generation != generation;
+        generation = hpm_state.plan->mux.generation;
+        hpm_session_weigh(s);
+        assert_int_equal(hpm_state.plan->mux.generation, generation); /* not twice at a time */
+    }
+    for (unsigned e = 0; e < 6; e++) {
+        assert_in_range(turn_of(s, e).weight, 1, WEIGHT_MAX);
+        heavy += turn_of(s, e).weight > 1;
+    }
+    assert_true(changed && heavy && heavy < 6);
+    assert_in_range(turn_of(s, 6).weight, 0, 1);
+    struct hpm_sums sums = {0};
+    hpm_sum_machine(hpm_session_counts(s), &sums);
+    uint64_t truth = truth_of_machine(MACHINE_EVENT_LOADS) - began;
+    assert_in_range(value(s, 0, &sums).estimate.count, truth * 9 / 10, truth * 11 / 10);
+    hpm_session_close(s);
+}
+
 static void the_shortest_round_rules(void **state)
 {
     struct hpm_turns all;
@@ -298,6 +337,7 @@ int main(void)
         TEST(forty_events_at_a_time_are_all_counted),
         TEST(no_part_is_larger_than_its_whole),
         TEST(a_weight_is_a_part_of_the_slices),
+        TEST(automatic_weights_follow_from_variances),
         TEST(the_shortest_round_rules),
         TEST(pinned_events_are_exact_and_outrank_the_breakdowns),
         TEST(impossible_pins_are_refused_by_name),

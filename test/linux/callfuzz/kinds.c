@@ -269,6 +269,8 @@ const struct row own_rows[] = {
     {SYS_REGIONS, "own regions", "kbl"},
     {SYS_MMAP_DISK, "own mmap_disk", "poLPb"},
     {SYS_CURVE, "own curve", "kbl"},
+    {SYS_HPM_LOG, "own hpm_log", "ibbl"},
+    {SYS_HPM_LOG_TAKE, "own hpm_log_take", "ibl"},
 };
 
 const unsigned own_row_count = sizeof own_rows / sizeof own_rows[0];
