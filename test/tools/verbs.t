@@ -82,6 +82,16 @@ done
 	vigil c2c --arch "$arch" -- falseshare cpus=0,4,2,6
 	status_is 0 "c2c"
 	says '^line 0x[0-9a-f]+  statistics\+0x0  FALSE sharing ' "... a variable that is falsely shared"
+	if "$arch-linux-gnu-gcc" -O1 -pthread -o "$work/heapshare" test/linux/heapshare.c; then
+		vigil c2c --arch "$arch" -- "$work/heapshare"
+		status_is 0 "c2c: a program of Linux"
+		ok 'grep -A3 " FALSE sharing " "$console" | grep -q "  8 bytes allocated by make_left+" &&
+			grep -A3 " FALSE sharing " "$console" | grep -q "  8 bytes allocated by make_right+"' \
+			"... by which code the objects of a line were allocated"
+		vigil c2c --arch "$arch" -- "$work/heapshare" apart
+		ok '[ "$status" = 0 ] && ! grep -q " FALSE sharing " "$console"' \
+			"... and none shares a line if they are larger"
+	fi
 	vigil mem $plain --policy memory=2M -- sweep pages=1000
 	status_is 0 "mem"
 	says '^  faults: major=[1-9]' "... waits for pages"

@@ -3,6 +3,7 @@ one of Vigil's tools in the guest, and what the tool printed among the kernel's 
 report."""
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -68,7 +69,8 @@ example: ./vigil trace -- scoreboard ms=20
 usage: ./vigil c2c [option of run ...] [--] PROGRAM [argument ...]
 
 Finds the cache lines that chips contend for, on standard error: variables, code, threads; true or
-false sharing; what padding would save.
+false sharing; what padding would save. Of Linux programs that load libraries it also says which
+code has allocated what is in a line: a library is loaded into them that notes that (LD_PRELOAD).
 
 example: ./vigil c2c -- falseshare cpus=0,4,2,6
 """,
@@ -333,6 +335,28 @@ def under(verb, tool, first):
     return run
 
 
+SITES = 1 << 18  # allocations that are noted
+
+
+def c2c(top, words, say):
+    wanted = Wanted("c2c", words)
+    o = options.parse(wanted.run)
+    arch, tool, name = o.arch or platform.machine(), ["c2c"], o.command[0]
+    built = os.path.join(top, "build", arch)
+    library = os.path.join(built, "libvigil-allocations.so")
+    if "/" in name or not os.path.exists(os.path.join(built, "bin", name)):  # none of Vigil's
+        subprocess.run(["make", "-s", "-C", top, f"ARCH={arch}", os.path.relpath(library, top)],
+                       check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        o.file = [*o.file, library]
+        o.env = [*o.env, f"LD_PRELOAD={library}"]
+        tool.append(f"sites={SITES}")
+    boot = Boot(top, say, o, tool)
+    for line in boot.report("c2c: of=", "c2c"):
+        show(line)
+    show(f"vigil: {boot.where([int(o.seed or 1)])}")
+    return boot.status
+
+
 def record(top, words, say):
     wanted = Wanted("record", words)
     o = options.parse(wanted.run)
@@ -405,5 +429,5 @@ def trace(top, words, say):
 VERBS = {"stat": stat, "record": record, "compare": compare, "list": list_names,
          "trace": trace,
          "top": under("top", ["hpmrec"], "hpmrec: of="),
-         "c2c": under("c2c", ["c2c"], "c2c: of="),
+         "c2c": c2c,
          "mem": under("mem", ["memstat"], "memstat: of=")}

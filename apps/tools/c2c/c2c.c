@@ -5,20 +5,23 @@
  *
  *     c2c -- scoreboard ms=60
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "apps/common/args.h"
 #include "apps/libc/hpm.h"
 #include "apps/libc/state.h"
+#include "apps/sdk/allocations.h"
 #include "apps/tools/c2c/c2c.h"
+#include "apps/tools/measuring/allocations.h"
 #include "apps/tools/measuring/images.h"
 #include "apps/tools/measuring/places.h"
 #include "apps/tools/measuring/program.h"
 
 enum { TAKE_MS = 10, CPUS_MAX = 256, CRITERIA = 3 };
 
-static uint64_t period = 200, near = 2000, limit = 100, line_rows = 10, rows = 8, marks;
+static uint64_t period = 200, near = 2000, limit = 100, line_rows = 10, rows = 8, marks, sites;
 static unsigned format;
 static const char *out = "";
 static const char *const format_choices[] = {"text", "csv", "json", NULL};
@@ -34,6 +37,8 @@ static const struct args_entry entries[] = {
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices, "text, or lines for programs"},
     {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
      "1: names the recording's beginning and end in the simulated machine's ground truth"},
+    {"sites", ARGS_NUMBER, &sites, 0, 1 << 24, NULL,
+     "allocations to be noted of a program that is started with libvigil-allocations.so"},
     PROGRAM_OUT(&out),
 };
 static const struct args_table table = {"c2c",
@@ -154,6 +159,7 @@ static void report(const struct program *p, const char *program)
                            .chip_cores = chip_cores};
     struct sys_sample_account a;
 
+    r.sites = sites && allocations_read();
     recording_account(&recording, 0, &r.account);
     for (unsigned i = 1; i < recording.criteria; i++) {
         recording_account(&recording, i, &a);
@@ -167,6 +173,7 @@ static void report(const struct program *p, const char *program)
     r.near_cycles = near_cycles(&r.found);
     c2c_show(&r);
     lines_found_free(&r.found);
+    allocations_end();
 }
 
 int main(int argc, char **argv)
@@ -182,6 +189,9 @@ int main(int argc, char **argv)
     images_read(argv[program]);
     open_or_exit(pid);
     read_machine();
+    if (sites && !allocations_begin(sites))
+        args_refuse(&table, "sites", args_reason(-errno), "%s cannot be made: %s", ALLOCATIONS_PATH,
+                    strerror(errno));
     FILE *to = program_open_report_or_exit(&table, out);
     program_begin_or_exit(&p, &table, argv + program, argc - program);
     images_read_maps(pid);

@@ -18,6 +18,7 @@ struct c2c_report {
     uint64_t busy; /* cycles of the machine that were not idle; 0: unknown */
     char cost[FIGURE_MAX];
     unsigned cpus, chips, chip_cpus, chip_cores; /* of the first chip */
+    bool sites;         /* allocations are known (measuring/allocations.h) */
     double near_cycles; /* of an access that the own chip serves; 0: none were recorded */
 };
 

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/tools/c2c/c2c.h"
+#include "apps/tools/measuring/allocations.h"
 #include "apps/tools/measuring/figures.h"
 #include "apps/tools/measuring/places.h"
 #include "apps/tools/measuring/record.h"
 
-enum { THREADS_SHOWN = 8, TEXT_MAX = 256, WORST = 2 };
+enum { THREADS_SHOWN = 8, TEXT_MAX = 256, WORST = 2, OBJECTS_SHOWN = 8 };
 
 static const char *const verdicts[] = {"unclear", "FALSE", "TRUE"};
 static const char *const kinds[] = {"read", "write", "rmw"};
@@ -148,6 +149,20 @@ static void print_row(const struct c2c_report *r, const struct lines_row *row)
         printf(" by own chip\n");
 }
 
+/* Prints what was allocated in the line, and where. */
+static void print_objects(const struct c2c_report *r, const struct lines_line *line)
+{
+    struct allocation a[OBJECTS_SHOWN];
+    size_t n = r->sites ? allocations_in(r->pid, line->address, line->address + r->all->line_bytes,
+                                         a, OBJECTS_SHOWN)
+                        : 0;
+    char code[TEXT_MAX];
+
+    for (size_t i = 0; i < n; i++)
+        printf("  at %+" PRId64 "  %" PRIu64 " bytes allocated by %s\n",
+               (int64_t)(a[i].start - line->address), a[i].bytes, code_at(r, a[i].site - 1, code));
+}
+
 static void print_line(const struct c2c_report *r, const struct lines_line *line)
 {
     struct lines_row *rows;
@@ -161,6 +176,7 @@ static void print_line(const struct c2c_report *r, const struct lines_line *line
            figure_grouped(line->remote.cycles, cycles),
            part(line->remote.cycles, r->all->remote.cycles), line->remote.records, 100 * line->met,
            part(line->store_cycles, line->remote.cycles));
+    print_objects(r, line);
     for (size_t i = 0; i < n && i < r->rows; i++)
         print_row(r, &rows[i]);
     if (n > r->rows)
@@ -208,6 +224,9 @@ static void print_text(const struct c2c_report *r)
     for (size_t i = 0; i < shown; i++)
         print_line(r, &r->found.line[i]);
     print_advice(r);
+    if (r->sites)
+        printf("c2c: allocations=%" PRIu64 " not_noted=%" PRIu64 "\n", allocations_count(),
+               allocations_left_out());
     printf("c2c: lines=%zu shown=%zu lost=%" PRIu64 " lost_near=%" PRIu64 " left_out=%" PRIu64
            " mean=%" PRIu64 " cost_pct=%s line_bytes=%u cpus=%u chips=%u near_cycles=%s\n",
            r->found.count, shown, r->account.lost, r->lost_near, r->all->left_out,
@@ -255,6 +274,27 @@ static void record_row(const struct c2c_report *r, enum record_format f,
     record_end();
 }
 
+static void record_objects(const struct c2c_report *r, enum record_format f,
+                           const struct lines_line *line)
+{
+    struct allocation a[OBJECTS_SHOWN];
+    size_t n =
+        allocations_in(r->pid, line->address, line->address + r->all->line_bytes, a, OBJECTS_SHOWN);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct place *p = places_code(r->pid, a[i].site - 1);
+        record_begin(f, "c2c", "object");
+        record_address("line", line->address);
+        record_address("start", a[i].start);
+        record_number("bytes", a[i].bytes);
+        record_address("site", a[i].site);
+        record_text("function", p->function);
+        record_text("file", p->file);
+        record_number("source_line", p->line);
+        record_end();
+    }
+}
+
 static void record_line(const struct c2c_report *r, enum record_format f,
                         const struct lines_line *line)
 {
@@ -283,6 +323,8 @@ static void record_line(const struct c2c_report *r, enum record_format f,
     }
     record_real("dense", line->dense, 4);
     record_end();
+    if (r->sites)
+        record_objects(r, f, line);
     for (size_t i = 0; i < n && i < r->rows; i++)
         record_row(r, f, line, &rows[i]);
     free(rows);

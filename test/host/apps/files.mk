@@ -1,3 +1,4 @@
+test_allocations_SRC := apps/tools/measuring/allocations.c
 test_args_SRC := apps/common/args.c
 test_auction_SRC := \
 	$(addprefix apps/workloads/auction/,site.c draw.c) $(addprefix apps/common/,arena.c btree.c)
