@@ -92,6 +92,7 @@ static const struct pseudo_row rows[] = {
     {"%p/cmdline", R, procfs_cmdline, NULL, {NULL}},
     {"%p/limits", R, procfs_limits, NULL, {NULL}},
     {"%p/mounts", R, procfs_mounts, NULL, {NULL}},
+    {"%p/mountinfo", R, procfs_mountinfo, NULL, {NULL}},
     {"%p/cgroup", R, NULL, "0::/\n", {NULL}},
     {"%p/oom_score_adj", RW, procfs_oom_score_adj, NULL, {.written = procfs_written_oom_score_adj}},
     {"%p/fd", S_IFDIR, NULL, NULL, {NULL}},

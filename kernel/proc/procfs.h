@@ -19,6 +19,7 @@ void procfs_hostname(struct pseudo_text *t, const uint32_t *n);
 void procfs_domainname(struct pseudo_text *t, const uint32_t *n);
 void procfs_loadavg(struct pseudo_text *t, const uint32_t *n);
 void procfs_mounts(struct pseudo_text *t, const uint32_t *n);
+void procfs_mountinfo(struct pseudo_text *t, const uint32_t *n);
 /* Vigil's own: names of the programs of the bundle, a line each. */
 void procfs_applications(struct pseudo_text *t, const uint32_t *n);
 

@@ -142,6 +142,19 @@ void procfs_mounts(struct pseudo_text *t, UNUSED const uint32_t *n)
                          m->read_only ? "ro" : "rw");
 }
 
+void procfs_mountinfo(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    char path[64];
+
+    for (const struct mount *m = fs_mounts(); m; m = m->next) {
+        const struct mount *below = m->on ? m->on->mount : m;
+        if (path_of(m->root, path, sizeof(path)) > 0)
+            pseudo_print(t, "%u %u 0:%u / %s %s,relatime - %s %s %s\n", m->device, below->device,
+                         m->device, path, m->read_only ? "ro" : "rw", m->type, m->of ?: m->type,
+                         m->read_only ? "ro" : "rw");
+    }
+}
+
 void procfs_applications(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
     char name[PROCESS_APPLICATION_MAX + 1];

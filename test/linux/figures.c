@@ -10,7 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 static unsigned count, failed;
@@ -58,6 +60,23 @@ static long long field(unsigned n)
     return atoll(at);
 }
 
+/* Returns whether /proc/self/mountinfo has a mount there, whose device is that of stat(). */
+static bool is_mounted(const char *path)
+{
+    unsigned id, parent, major_number, minor_number;
+    char root[256], at[256];
+    struct stat is;
+
+    for (const char *line = text_of("/proc/self/mountinfo"); line && *line;
+         line = strchr(line, '\n'), line += line != NULL)
+        if (sscanf(line, "%u %u %u:%u %255s %255s ", &id, &parent, &major_number, &minor_number,
+                   root, at) == 6 &&
+            !strcmp(at, path) && !stat(path, &is) && major(is.st_dev) == major_number &&
+            minor(is.st_dev) == minor_number)
+            return true;
+    return false;
+}
+
 int main(void)
 {
     enum { PAGES = 300, MINOR = 10, MAJOR = 12, USER = 14, SYSTEM };
@@ -90,6 +109,7 @@ int main(void)
               !sysinfo(&machine),
           "there are averages of load");
     check(load[0] < 4096 && machine.loads[0] < 4096ul << SI_LOAD_SHIFT, "... of a sound size");
+    check(is_mounted("/proc"), "/proc/self/mountinfo has what is mounted");
     printf("1..%u\n", count);
     return failed != 0;
 }
