@@ -35,6 +35,7 @@ OVERHEAD_MOST = 0.01
 VALUES_MOST, SHUFFLED_MOST = 20000, 400000
 SHOWN = 12
 DEPTH_MOST = 8
+WITHIN_LEAST = 5
 NAMED = 0.02  # a cause is named that takes this much more of the cycles than on the average
 
 
@@ -78,13 +79,22 @@ def read(options, name, kind):
         refuse(name, "value", f"{options[name]}: {e}")
 
 
+def excluded(names, chosen):
+    """Returns what is left out of the second run, and is not inside another of these names."""
+    out = calls_model.excluded(names.names.values(), {names.of(f.at) for f in chosen})
+    shortest = []
+    for name in sorted(out, key=len):
+        if not any(short in name for short in shortest):
+            shortest.append(name)
+    return shortest
+
+
 def left_out(functions, names, chosen, options):
     """Returns the functions that are not instrumented in the second run."""
     if "exclude" not in options and "rerun" not in options:
         return set()
-    out = calls_model.excluded({names.of(at) for at in functions},
-                               {names.of(f.at) for f in chosen})
-    return {at for at in functions if names.of(at) in out}
+    out = excluded(names, chosen)
+    return {at for at in functions if any(name in names.of(at) for name in out)}
 
 
 def choose(functions, whole, names, options, costs):
@@ -179,13 +189,14 @@ def show_phases(recording, names):
     said = ", ".join(f"{name} {100 * average[i]:.1f} %" for i, name in parts)
     print(f"phases: {len(phases) - 1} functions, {whole:,.0f} cycles" +
           (f"; of these waits for {said}" if said else ""))
-    print(f"{'cycles %':>9} {'calls':>9} {'cycles each':>12} {'CPI':>7} {'CoV':>6}  function: waits "
-          "for, more than all")
+    print(f"{'cycles %':>9} {'calls':>9} {'cycles each':>12} {'CPI':>7} {'CoV':>6}  "
+          "function: waits for, more than all")
     for p in phases:
         name = "(outside)" if p.function == calls_model.BEGIN_ID else names.of(p.function)
         reason = why(p, parts, average)
-        print(f"{100 * p.cycles / whole:>9.2f} {len(p.frames):>9,} {p.cycles / len(p.frames):>12,.0f} "
-              f"{p.cpi:>7.3f} {p.cov:>6.3f}  {name}{': ' + reason if reason else ''}")
+        name += f": {reason}" if reason else ""
+        print(f"{100 * p.cycles / whole:>9.2f} {len(p.frames):>9,} "
+              f"{p.cycles / len(p.frames):>12,.0f} {p.cpi:>7.3f} {p.cov:>6.3f}  {name}")
     show_anova([p.values for p in phases if p.function != calls_model.BEGIN_ID and
                 len(p.values) > 1])
     return phases
@@ -199,15 +210,15 @@ def show_anova(groups):
         groups = [generator.sample(g, max(2, len(g) * VALUES_MOST // total)) for g in groups]
         total = VALUES_MOST
     a = calls_model.anova(groups)
-    if not a:
-        print("anova of CPI: too few calls: two functions with two each are needed")
+    if not a or a[2] < WITHIN_LEAST:
+        print("anova of CPI: too few calls: no F of few says much")
         return
     f, between, within, omega = a
     p = inference.beta_part(within / 2, between / 2, within / (within + between * f)) \
         if f != float("inf") else 0.0
-    mean = calls_model.shuffled(groups, generator, SHUFFLED_MOST // (total + 2000))
-    print(f"anova of CPI: F({between}, {within}) = {f:.1f}, p = {p:.2g}, omega^2 = {omega:.3f}; with "
-          f"names shuffled F = {mean:.2f}" if mean is not None else "anova of CPI: no variance")
+    mean = calls_model.shuffled(groups, generator, SHUFFLED_MOST // (total + 2000)) or 0.0
+    print(f"anova of CPI: F({between}, {within}) = {f:.1f}, p = {p:.2g}, omega^2 = {omega:.3f}; "
+          f"with names shuffled F = {mean:.2f}")
 
 
 def show_overhead(part, only, plain, whole):
@@ -230,8 +241,9 @@ def main():
     if not functions:
         refuse("calls", "value", f"{options['calls']}: no call was recorded")
     number = sum(f.calls for f in functions.values())
+    short = "" if recording.took and not recording.full else ", cut short"
     print(f"functions: {len(functions)} called, {number:,} calls, {whole:,.0f} cycles in "
-          f"{len(recording.threads)} threads{'' if recording.took and not recording.left_out else ', cut short'}")
+          f"{len(recording.threads)} threads{short}")
     only = read(options, "only", calls_model.Recording) if "only" in options else None
     chosen, grain = choose(functions, whole, names, options, recording)
     show_tree(recording, tree, whole, names, options["weight"] / 100)
@@ -242,7 +254,7 @@ def main():
     gone = left_out(functions, names, chosen, options)
     if "exclude" in options:
         with open(options["exclude"], "w") as f:
-            f.write(",".join(sorted({names.of(at) for at in gone})))
+            f.write(",".join(sorted(excluded(names, chosen))))
     if only:
         print(f"selected: {len(chosen)}, of more than {options['weight']:g} % of the cycles in all "
               f"and {grain:g} % in a call")

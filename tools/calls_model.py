@@ -96,11 +96,12 @@ class Open:
 class Recording:
     """names of counts; inner, whole, skipped: costs; threads: {number: [records]}; took: counts
     of the process without the library's own work; None: the file ends early;
-    left_out: bytes of records that it has no room for; nodes: of the call tree, by (parent, function)"""
+    full: it has no room for all calls, but for those of the beginning; nodes: of the call tree, by
+    (parent, function)."""
 
     def __init__(self, data):
         self.threads, self.names, self.took = {}, [], None
-        self.left_out, self.nodes = 0, {}
+        self.full, self.nodes = False, {}
         at = 0
         while at + 24 <= len(data):
             kind, thread, size = struct.unpack_from("<3Q", data, at)
@@ -118,7 +119,7 @@ class Recording:
                 if len(words) != 2 * n + 1:
                     raise CallsError("is no file of calls")
                 self.took = [a - b for a, b in zip(words[:n], words[n:2 * n])]
-                self.left_out = words[-1]
+                self.full = bool(words[-1])
             at += size
         if not self.names:
             raise CallsError("is no file of calls: was the program built with "
@@ -126,7 +127,8 @@ class Recording:
 
     def read_head(self, data, at, size):
         words = struct.unpack_from(f"<{size // 8}Q", data, at)
-        if len(words) < 2 or words[0] != MAGIC or not 1 <= words[1] <= 8 or len(words) < 2 + 3 * words[1]:
+        if len(words) < 2 or words[0] != MAGIC or not 1 <= words[1] <= 8 or \
+                len(words) < 2 + 3 * words[1]:
             raise CallsError("is no file of calls")
         n = words[1]
         costs = [w / 1000 for w in words[2:2 + 3 * n]]
@@ -155,8 +157,8 @@ class Recording:
                                   cut)
 
     def frames(self):
-        """Yields all frames, a call before its caller. Calls whose exit is missing (longjmp, the end
-        of a thread) end with the one around them."""
+        """Yields all frames, a call before its caller. Calls whose exit is missing (longjmp, the
+        end of a thread) end with the one around them."""
         n = len(self.names)
         for thread in self.threads:
             stack, running = [], {}
@@ -244,7 +246,8 @@ def select(functions, whole, weight, grain):
 def excluded(names, chosen):
     """Returns those of `names` that the compiler can leave out: it leaves out all functions whose
     names have one of those given inside."""
-    return {n for n in names if not any(n in c for c in chosen)}
+    plain = {n.split(".")[0] for n in names} - {""}
+    return {n for n in plain if not any(n in c for c in chosen)}
 
 
 def predicted(functions, whole, chosen, costs, left_out=()):

@@ -1,5 +1,5 @@
-"""Draws the iterations of boots (tools/iterations.py): a row for each boot, a panel for each signal.
-Pure."""
+"""Draws the iterations of boots (tools/iterations.py): a row for each boot, a panel for each
+signal. Pure."""
 from xml.sax.saxutils import escape
 
 WIDE, HIGH, LEFT, GAP, TOP = 460, 74, 70, 26, 30

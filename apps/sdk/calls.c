@@ -54,7 +54,7 @@ struct thread_calls {
 };
 
 static struct {
-    bool on; /* atomic: set once all below is */
+    bool on; /* atomic: set once all below is; off: nothing is recorded any more */
     int file, session;
     pid_t process; /* a child records nothing */
     unsigned counts;
@@ -64,7 +64,8 @@ static struct {
     pthread_key_t key;
     struct thread_calls *threads;      /* lock */
     uint64_t threads_number;           /* lock */
-    uint64_t written, left_out;        /* lock: bytes of records */
+    uint64_t written;                  /* lock: bytes of records */
+    bool full;                         /* lock: there were more, which are not recorded */
     uint64_t beside[CALLS_COUNTS_MAX]; /* lock: of all threads */
     uint64_t began[CALLS_COUNTS_MAX];  /* of the process */
 } calls = {.file = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -137,7 +138,7 @@ static void flush_locked(struct thread_calls *t)
     if (!bytes || getpid() != calls.process)
         bytes = 0;
     else if (calls.written + bytes > CALLS_BYTES_MAX)
-        calls.left_out += bytes;
+        calls.full = true;
     else
         write_piece(CALLS_PIECE_RECORDS, t->number, t->buffer, t->used - PIECE_WORDS);
     calls.written += bytes;
@@ -177,6 +178,7 @@ static void flush(struct thread_calls *t)
     pthread_mutex_lock(&calls.lock);
     flush_locked(t);
     add_beside_locked(t, from);
+    calls.on = calls.on && !calls.full;
     pthread_mutex_unlock(&calls.lock);
 }
 
@@ -188,12 +190,12 @@ static bool has_room(const struct thread_calls *t)
 /* Makes the calling thread's records. Returns NULL without memory: it records nothing. */
 static struct thread_calls *begin_thread(void)
 {
-    struct thread_calls *t = calloc(1, sizeof *t);
     uint64_t from[CALLS_COUNTS_MAX];
 
+    vigil_read(calls.session, VIGIL_THREAD, from, calls.counts);
+    struct thread_calls *t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
-    vigil_read(calls.session, VIGIL_THREAD, from, calls.counts);
     long page = syscall(SYS_HPM_SHOW, calls.session);
     t->page = page > 0 ? (const volatile struct hpm_user_page *)page : NULL;
     t->used = PIECE_WORDS;
@@ -415,7 +417,7 @@ __attribute__((destructor(101))) static void calls_end(void)
     uint64_t piece[PIECE_WORDS + 2 * CALLS_COUNTS_MAX + 1], *sums = piece + PIECE_WORDS;
     unsigned n = calls.counts;
 
-    if (!calls.on)
+    if (calls.file < 0)
         return;
     busy = true;
     vigil_read(calls.session, VIGIL_PROCESS, sums, n);
@@ -425,7 +427,7 @@ __attribute__((destructor(101))) static void calls_end(void)
     calls.on = false;
     for (struct thread_calls *t = calls.threads; t; t = t->next)
         flush_locked(t);
-    sums[2 * n] = calls.left_out;
+    sums[2 * n] = calls.full;
     for (unsigned i = 0; i < n; i++) {
         sums[i] -= calls.began[i];
         sums[n + i] = calls.beside[i];

@@ -14,8 +14,8 @@ enum calls_piece {
                              the names of the counts, as text, with commas */
     CALLS_PIECE_RECORDS,  /* records: a word, then n counts of the thread */
     CALLS_PIECE_END,      /* words: n counts of the process from its start to its end, n of
-                             them for writing the file and beginning threads, bytes of
-                             records beyond CALLS_BYTES_MAX, which are left out */
+                             them for writing the file and beginning threads, 1 if
+                             there were more records than CALLS_BYTES_MAX */
 };
 
 /* A record's word: bit 0: an exit; bits 1 to 31: the function's distance from the program's first

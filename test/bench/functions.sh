@@ -1,6 +1,6 @@
 #!/bin/sh
-# Phases of five programs by their functions (./vigil phases -f): four of Vigil's own and one of Linux,
-# compiled by the ordinary gcc.
+# Phases of five programs by their functions (./vigil phases -f): four of Vigil's own and one of
+# Linux, compiled by the ordinary gcc.
 #
 #   test/bench/functions.sh [name=value ...]
 #
@@ -29,8 +29,8 @@ mkdir -p "$out"
 one() { # NAME WORDS...
 	name=$1
 	shift
-	printf '\n# ./vigil phases -f --smp 4 --arch %s %s\n' "$arch" "$*" >>"$out/text"
-	./vigil phases -f -o "$out/$name" --smp 4 --arch "$arch" "$@" 2>"$out/said" >/dev/null \
+	printf '\n# ./vigil phases -f --smp 2 --arch %s %s\n' "$arch" "$*" >>"$out/text"
+	./vigil phases -f -o "$out/$name" --smp 2 --arch "$arch" "$@" 2>"$out/said" >/dev/null \
 		</dev/null || { cat "$out/said" >&2; die "$name failed"; }
 	grep -v '^vigil: wrote' "$out/said" >>"$out/text"
 	rm -f "$out/$name/calls"
@@ -38,9 +38,9 @@ one() { # NAME WORDS...
 test/bench/header.sh "test/bench/functions.sh arch=$arch" arch="$arch" >"$out/text"
 one sort -- phases kind=sort size=30000 rounds=8
 one matrix -- phases kind=matrix rounds=2
-one compress -- phases kind=compress size=20000 rounds=2
+one interp -- phases kind=interp size=20000 rounds=2
 one cg -- cg threads=2
-one words -b "$cc -O2 \$CALLS_FLAGS -static -o $out/words.bin test/bench/calls/words.c build/$arch/libvigil-calls.a -pthread" \
-	-- "$out/words.bin" 3
+build="$cc -O2 \$CALLS_FLAGS -static -o $out/words.bin test/bench/calls/words.c"
+one words -b "$build build/$arch/libvigil-calls.a -pthread" -- "$out/words.bin" 3
 mv "$out/text" "$results"
 cp "$out/words/functions.svg" "${results%.txt}.svg"

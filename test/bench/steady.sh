@@ -7,8 +7,8 @@
 #   boots=N       with seeds of the machine 1 to N  (10)
 #   results=FILE  (docs/results/steady-ARCH.txt); the last program's picture goes beside it
 #
-# The programs: `phases`, of Vigil's own, whose marks name its rounds; a Python program and a shell's,
-# of Debian, whose iterations are lines that they print. The shell's is made to slow down.
+# The programs: `phases`, of Vigil's own, whose marks name its rounds; a Python program and one of a
+# shell, of Debian, whose iterations are lines that they print. The shell's is made to slow down.
 set -eu
 cd "$(dirname "$0")/../.."
 die() { printf 'steady.sh: error: %s\n' "$*" >&2; exit 1; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks tools/calls_model.py against an oracle: programs made at random, whose calls are recorded as
-apps/sdk/calls.c does; prints TAP."""
+"""Checks tools/calls_model.py against an oracle: programs made at random, whose calls are recorded
+as apps/sdk/calls.c does; prints TAP."""
 import os
 import random
 import struct
@@ -27,7 +27,8 @@ def piece(kind, thread, data):
 
 def head():
     words = [model.MAGIC, 2, *(1000 * c for c in (*INNER, *WHOLE, *SKIPPED))]
-    return piece(model.HEAD, 0, struct.pack(f"<{len(words)}Q", *words) + b"cycles,instructions\0\0\0\0\0")
+    names = b"cycles,instructions".ljust(24, b"\0")
+    return piece(model.HEAD, 0, struct.pack(f"<{len(words)}Q", *words) + names)
 
 
 class Program:
@@ -39,7 +40,8 @@ class Program:
         self.own, self.calls, self.whole = {}, {}, [0, 0]
 
     def put(self, function, is_exit):
-        self.records.append(struct.pack("<3Q", function << 1 | is_exit | self.skips << 32, *self.now))
+        what = function << 1 | is_exit | self.skips << 32
+        self.records.append(struct.pack("<3Q", what, *self.now))
 
     def cost(self, parts, sign=1):
         self.now = [n + sign * p for n, p in zip(self.now, parts)]
@@ -110,8 +112,7 @@ for i in range(300):
         wrong = wrong or f"program {i}: the whole"
     if {k: n for k, n in calls.items() if n} != {k: n for k, n in program.calls.items() if n}:
         wrong = wrong or f"program {i}: calls"
-check(not wrong, "of 300 programs each function's own counts are exact, without what recording took",
-      wrong)
+check(not wrong, "of 300 programs each function's own counts are exact, recording taken off", wrong)
 program = Program(set(range(4, 40, 4)), lost=0.2)
 recording = model.Recording(program.file(40))
 frames = list(recording.frames())
@@ -126,7 +127,8 @@ for function, leave in ((4, 0), (4, 0), (8, 0), (8, 1), (4, 1), (4, 1)):
 nested.put(model.END_ID, 0)
 functions, whole, tree = model.functions_of(model.Recording(
     head() + piece(model.RECORDS, 1, b"".join(nested.records))).frames())
-check([tree[i][1] for i in range(4)] == [1, 1, 1, 1] and functions[4].calls == 2 and functions[4].inclusive <= whole, "a function in itself counts once")
+check([tree[i][1] for i in range(4)] == [1, 1, 1, 1] and functions[4].calls == 2 and
+      functions[4].inclusive <= whole, "a function in itself counts once")
 chosen = model.select({1: model.Function(1, 10, 500.0, 1), 2: model.Function(2, 1000, 900.0, 1),
                        3: model.Function(3, 1, 5.0, 1)}, 1000.0, 0.01, 0.01)
 check([f.at for f in chosen] == [1], "selected are those above both bounds", chosen)
@@ -134,7 +136,8 @@ check(model.excluded({"merge", "sort", "fill"}, {"merge_sort"}) == {"fill"},
       "names inside selected ones are not excluded")
 # F, by hand: groups 1 2 3 and 4 5 9: between 24, within 2 + 14, so F = 24 / (16 / 4).
 a = model.anova([[1, 2, 3], [4, 5, 9]])
-check(abs(a[0] - 6) < 1e-12 and a[1:3] == (1, 4) and abs(a[3] - 20 / 44) < 1e-12, "F and omega^2", a)
+check(abs(a[0] - 6) < 1e-12 and a[1:3] == (1, 4) and abs(a[3] - 20 / 44) < 1e-12,
+      "F and omega^2", a)
 groups = [[random_.gauss(m, 1) for _ in range(200)] for m in (0, 1, 2)]
 mean = model.shuffled(groups, random_, 200)
 check(model.anova(groups)[0] > 50 and abs(mean - 1) < 0.2, "with shuffled labels F is near 1", mean)

@@ -47,10 +47,11 @@ two="--arch $arch --smp 2"
 	status_is 0 "a program with marks"
 	says "^iterations: 40, each begins at 'fill'$" "... its rounds are its iterations"
 	says '^ +2  time +(flat|warm-up|slowdown|unsteady) ' "... a row for each boot"
-	says '^by operations: (steady from iteration [0-9]+ of|not steady within) 40 ' "... the verdict by operations"
+	verdict='(steady from iteration [0-9]+ of|not steady within) 40 '
+	says "^by operations: $verdict" "... the verdict by operations"
 	says "^vigil: machine=openpower720 arch=$arch cpus=2 seed=1\.\.2 boots=2$" "... and what it ran on"
 	r=0
-	tail -n 1 "$console" | grep -Eq '^(steady from iteration [0-9]+ of|not steady within) 40 .*\([12] of 2 ' || r=1
+	tail -n 1 "$console" | grep -Eq "^$verdict.*\([12] of 2 " || r=1
 	result $r "... the last line is the verdict by time"
 	# The rounds' time is that which the program says, but for its start and its end.
 	r=0
@@ -67,17 +68,19 @@ two="--arch $arch --smp 2"
 	vigil $two -i '^  [a-z]' -o "$work/phases" -- hpmstat list=miss
 	status_is 0 "a program's lines"
 	r=0
-	[ "$(sed -n 's/^iterations: \([0-9]*\), .*/\1/p' "$console")" -ge "$(($(grep -c '^  [a-z]' "$work/stdout") - 1))" ] || r=1
+	found=$(sed -n 's/^iterations: \([0-9]*\), .*/\1/p' "$console")
+	[ "$found" -ge "$(($(grep -c '^  [a-z]' "$work/stdout") - 1))" ] || r=1
 	result $r "... are its iterations, though its output is no terminal here"
 
 	sort="phases kind=sort size=10000 rounds=4 marks=1"
 	vigil $two -f -o "$work/calls" -- $sort
 	status_is 0 "functions"
-	says '^ +[0-9.]+ +4 +[0-9,]+ +[0-9.]+ +[0-9.]+  merge_sort' "... a phase that the program marks, too"
+	says '^ +[0-9.]+ +4 +[0-9,]+ +[0-9.]+ +[0-9.]+  merge_sort' "... a phase that has marks, too"
 	cp "$console" "$work/functions"
 	vigil $two -i '^(merge|quick)$' -o "$work/phases" -- build/$arch/selected/$sort
 	status_is 0 "... that program without recording, which marks begin and end of that phase"
-	marked=$(awk -F, '$2 % 2 == 1 { sum += $4; n++ } END { printf "%.0f", sum / n }' "$work/phases/iterations.csv")
+	marked=$(awk -F, '$2 % 2 == 1 { sum += $4; n++ } END { printf "%.0f", sum / n }' \
+		"$work/phases/iterations.csv")
 	cp "$work/functions" "$console"
 	r=0
 	awk -v marked="$marked" '$6 == "merge_sort" && $2 == 4 {
@@ -85,7 +88,8 @@ two="--arch $arch --smp 2"
 		END { exit !(n > 0.98 * marked && n < 1.02 * marked) }' "$console" || r=1
 	result $r "... with as many instructions as between its marks, $marked"
 	r=0
-	sed -n 's/^whole: the phases have \([0-9.]*\) %.*/\1/p' "$console" | awk '{ ok = $1 > 97 && $1 < 103 } END { exit !ok }' || r=1
+	sed -n 's/^whole: the phases have \([0-9.]*\) %.*/\1/p' "$console" |
+		awk '{ ok = $1 > 97 && $1 < 103 } END { exit !ok }' || r=1
 	result $r "... phases sum up to the program without recording"
 	r=0
 	sed -n 's/^overhead: predicted \([0-9.]*\) %, measured \([0-9.-]*\) %.*/\1 \2/p' "$console" |

@@ -33,6 +33,16 @@ run "$glibc" -std=c11 -O2 -Wall -Wextra -Werror -static -pthread $flags groups.c
 status_is 0 "... and with this system's C library"
 cd - >/dev/null || exit 1
 
+# Its calls can be recorded.
+run env INSTRUMENT=1 "$prefix/bin/$arch-vigil-cc" -O2 -o "$away/called" "$away/groups.c"
+status_is 0 "INSTRUMENT=1 builds a program whose calls can be recorded"
+booted=" ./vigil phases -f"
+status=0
+./vigil phases -f --arch "$arch" -o "$work/calls" -- "$away/called" </dev/null >/dev/null \
+	2>"$console" || status=$?
+status_is 0 "... and are"
+says '^phases: [1-9][0-9]* functions, [1-9][0-9,]+ cycles; ' "... its phases are shown"
+
 for program in groups groups.glibc; do
 	if [ $here = yes ]; then
 		run "$away/$program"

@@ -1,6 +1,6 @@
-"""`./vigil stat`, `record`, `top`, `c2c`, `mem`, `trace`, `list`, `compare`: a program is started under
-one of Vigil's tools in the guest, and what the tool printed among the kernel's lines becomes a
-report."""
+"""`./vigil stat`, `record`, `top`, `c2c`, `mem`, `trace`, `list`, `compare`: a program is started
+under one of Vigil's tools in the guest, and what the tool printed among the kernel's lines
+becomes a report."""
 import json
 import os
 import platform
@@ -16,7 +16,8 @@ import options
 import pack
 
 REPORT_TO = "out=/dev/kmsg"
-OWN = {"-e": "events", "-r": "runs", "-o": "output", "-i": "begin", "-b": "build"}  # options with a value
+OWN = {"-e": "events", "-r": "runs", "-o": "output",  # options with a value
+       "-i": "begin", "-b": "build"}
 MARKS = {"-g": "chains", "-f": "functions"}
 
 HELP = {
@@ -114,7 +115,8 @@ class Wanted:
         self.events = self.output = self.runs = self.begin = self.build = None
         self.chains = self.functions = False
         run, words = [], list(words)
-        allowed = {name for name in (*OWN, *MARKS) if re.search(rf"^ +{name}\b", text or HELP[verb], re.M)}
+        text = text or HELP[verb]
+        allowed = {name for name in (*OWN, *MARKS) if re.search(rf"^ +{name}\b", text, re.M)}
         while words and words[0] != "--" and words[0].startswith("-"):
             word = words.pop(0)
             if word.startswith("--"):

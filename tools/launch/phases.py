@@ -19,8 +19,8 @@ for, and when; of a bundled program, or one that was built for it (docs/use/phas
   -i REGEX    an iteration begins at each mark or printed line that this is found in  (the marks of
               the program that come most often)
   -f          phases by functions; the program runs three times
-  -e COUNTS   of -f: up to 8 events, the first is cycles  (cycles, instructions, and what cycles were
-              waited for)
+  -e COUNTS   of -f: up to 8 events, the first is cycles  (cycles, instructions, and where
+              cycles were waited)
   -b COMMAND  of -f: builds PROGRAM anew, a Linux program, with flags for the compiler that are in
               $CALLS_FLAGS then
   -o FOLDER   where phases.svg, iterations.csv and each boot's trace go  (vigil.phases)
@@ -64,8 +64,8 @@ def phases(top, words, say):
         parts.append(trace)
     picture, table = (os.path.join(folder, name) for name in ("phases.svg", "iterations.csv"))
     said = measure.tool_of_host(
-        top, "iterations.py", f"seeds={','.join(map(str, seeds))}", f"svg={picture}", f"csv={table}",
-        *([f"begin={wanted.begin}"] if wanted.begin else []), *parts)
+        top, "iterations.py", f"seeds={','.join(map(str, seeds))}", f"svg={picture}",
+        f"csv={table}", *([f"begin={wanted.begin}"] if wanted.begin else []), *parts)
     lines = said.decode("utf-8", "replace").splitlines()
     for line in (*lines[:-1], f"vigil: wrote {picture}, {table}",
                  f"vigil: {boot.where(seeds)} boots={len(seeds)}", lines[-1]):
