@@ -75,7 +75,7 @@ if [ $here = yes ]; then
 	result $r "... and says so in one line"
 fi
 r=0
-tools/install_sdk.sh relative "$arch" gcc '' "$work" x >"$console" 2>&1 && r=1
+tools/install_sdk.sh relative "$arch" gcc '' "$work" x x >"$console" 2>&1 && r=1
 result $r "a PREFIX that is no absolute path is refused"
 says '^install_sdk.sh: error: PREFIX=relative: expected an absolute path$' "... in one line"
 done_testing
