@@ -133,6 +133,10 @@ int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n);
 /* Changes its size. What it loses is gone from all processes that map it, too; what it gains is all
  * zeros. Returns 0, -EFBIG, -ENOMEM, or as object_write. */
 int object_resize(struct object *o, uint64_t bytes);
+/* Brings all pages that the object has now, without a backing, and keeps them in memory until it
+ * ends: from then on no read or write of it waits for a disk. It stays as large as it is. Returns
+ * 0; -ENOMEM: also if a quarter of the files' pool is kept already; -ENOSPC; -EINTR. */
+int object_keep(struct object *o);
 /* Makes bytes of it zeros, and frees their memory, also for processes that map it. Its size stays.
  * Returns 0 or as object_write. */
 int object_punch(struct object *o, uint64_t at, uint64_t n);

@@ -1,7 +1,7 @@
 /*
  * Buffers that perf events write records to, and programs map: a page that says where records are,
- * and 2^n pages of records. A buffer is an object, which the kernel reads and writes as a file, so
- * all is done in thread context, under the gate.
+ * and 2^n pages of records. A buffer is an object, which the kernel reads and writes as a file, and
+ * whose pages stay in memory: none is waited for while perf_rings is held.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/perf_internal.h"
@@ -121,7 +121,7 @@ static int make_ring(uint64_t pages, bool overwrites, struct perf_ring **out)
         kfree(r);
         return -ENOMEM;
     }
-    err = object_resize(r->object, (1 + pages) * PAGE_SIZE);
+    err = object_resize(r->object, (1 + pages) * PAGE_SIZE) ?: object_keep(r->object);
     if (!err)
         describe_ring(r);
     *out = r;

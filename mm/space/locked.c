@@ -10,7 +10,7 @@ static uint64_t pages_of(const struct region *r, vaddr_t va, vaddr_t end)
 /* Returns the pages that a space may lock. */
 static uint64_t limit_of(const struct space *s)
 {
-    uint64_t most = SPACE_LOCKED_MAX >> PAGE_SHIFT;
+    uint64_t most = s->files ? UINT64_MAX : SPACE_LOCKED_MAX >> PAGE_SHIFT;
 
     return MIN(most, (uint64_t)s->pool->limit / 4);
 }

@@ -562,6 +562,16 @@ int object_resize(struct object *o, uint64_t bytes)
     return err;
 }
 
+int object_keep(struct object *o)
+{
+    uint64_t pages = ALIGN_UP(o->bytes, PAGE_SIZE) >> PAGE_SHIFT;
+    int err = space_lock(o->store->space, o->base, o->room, true);
+
+    for (uint64_t i = 0; i < pages && !err; i++)
+        err = object_bring(o, i, FAULT_WRITE);
+    return err;
+}
+
 /* ---- Contents that have changed elsewhere ---------------------------------------------------- */
 
 static void set_hidden(struct object *o, bool hidden)

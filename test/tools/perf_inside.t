@@ -93,6 +93,8 @@ record() { # EVENT PERIOD
 		--file "$work/record.sh" -- sh "$work/record.sh" "$1" "$2" </dev/null >"$console" \
 		2>"$work/errors" || status=$?
 	status_is 0 "perf record -e $1"
+	r=0; ! grep -qi "out of order" "$work/errors" || r=1
+	result $r "... without events out of order"
 	# Chains: innermost first, an empty line behind each.
 	awk 'BEGIN { RS = "" } !/main/ { next } / often/ { often++ } / seldom/ { seldom++ }
 		END { printf "%d %d\n", often + seldom, often * 1000 / (often + seldom + !often) }' \

@@ -10,6 +10,7 @@
 
 enum {
     OBJECTS = FILES,
+    KEPT = 5,
     HOSTED = OBJECTS - 1,
     PAGES = FILE_PAGES,
     LEAST = 24,
@@ -24,6 +25,7 @@ static struct file {
     bool writing[PAGES], resizing;
     unsigned size, cut, changes; /* pages; while it is resized, those from `cut` on may change */
 } files[OBJECTS];
+static struct object *kept; /* of KEPT pages, which are always in memory */
 static struct object_store store;
 static struct list users = {&users, &users};
 static vaddr_t base;
@@ -461,6 +463,17 @@ static void sync_host(struct file *f, bool fresh, const bool *ending)
     }
 }
 
+/* What is kept is in memory whatever else happens. */
+static void check_store(void)
+{
+    uint8_t is[KEPT];
+
+    INSIST(!space_resident(kept->store->space, kept->base, KEPT * PAGE_SIZE, is));
+    for (unsigned i = 0; i < KEPT; i++)
+        INSIST(is[i]);
+    space_check(store.space);
+}
+
 void files_step(struct space *s, struct files_user *u, const bool *ending)
 {
     struct file *f = &files[below(OBJECTS)];
@@ -484,7 +497,7 @@ void files_step(struct space *s, struct files_user *u, const bool *ending)
     else if (what < 198 && !u->forking)
         map_anew(s, u);
     else if (store.space)
-        space_check(store.space);
+        check_store();
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -499,6 +512,9 @@ void files_start(uint64_t from, vaddr_t at)
         files[i].size = 0;
     }
     object_sync_start();
+    INSIST(!object_create(&store, NULL, NULL, &kept));
+    INSIST(!object_resize(kept, KEPT * PAGE_SIZE));
+    INSIST(!object_keep(kept));
 }
 
 /* All is the host's when no process is left. */
@@ -521,6 +537,8 @@ void files_end(void)
     check_host(&files[HOSTED]);
     for (unsigned i = 0; i < OBJECTS; i++)
         object_put(files[i].object);
+    check_store();
+    object_put(kept);
     INSIST(files_seen.shown > 500 && files_seen.written > 100 && files_seen.cuts > 5 &&
            files_seen.sent > 100 && files_seen.synced > 5 && files_seen.borrowed > 200 &&
            files_seen.copied > 30 && host.ended);
