@@ -7,6 +7,7 @@
 #include "hpm/internal.h"
 #include "hpm/wanted.h"
 #include "kernel/mem/mem.h"
+#include "kernel/trace/telemetry.h"
 
 struct hpm_log {
     uint32_t serial; /* unlike that of any log before; 0: not in use */
@@ -58,6 +59,9 @@ static void append(struct hpm_log *log, const struct hpm_thread *t, uint64_t now
     r->length = counted ? c->event[log->count[0]].length + c->open_length : 0;
     for (unsigned i = 0; i < log->figures; i++)
         r->figure[i] = counted ? mux_raw(c, log->count[i]) : (struct mux_raw){0};
+    for (unsigned i = 0; telemetry_wants(TELEMETRY_VALUES) && i < log->figures; i++)
+        telemetry_value((unsigned)(log - logs), i, r->tid, r->figure[i].counted, r->figure[i].seen,
+                        r->length);
     log_commit(ring, r);
 }
 
@@ -168,6 +172,16 @@ static int make_rings(struct hpm_log *log, uint32_t bytes)
     return log->cpu ? 0 : -ENOMEM;
 }
 
+/* Tells the figures' names to the trace. */
+static void tell_names(const struct hpm_session *s, unsigned k)
+{
+    unsigned figure = 0;
+
+    for (unsigned i = 0; i < s->request.wishes; i++)
+        if (!s->request.wish[i].metric)
+            telemetry_value_name(k, figure++, s->request.wish[i].text);
+}
+
 int hpm_log_open(const struct hpm_session *s, const struct hpm_log_what *what, struct hpm_log **out)
 {
     unsigned k = 0;
@@ -188,6 +202,7 @@ int hpm_log_open(const struct hpm_session *s, const struct hpm_log_what *what, s
         return err;
     }
     log->serial = ++last_serial ?: ++last_serial;
+    tell_names(s, k);
     __atomic_fetch_or(&hpm_logs, 1u << k, __ATOMIC_RELEASE);
     *out = log;
     return 0;

@@ -36,6 +36,8 @@ class Converter:
         self.programs = {}
         self.running = {}  # cpu: tid, since
         self.counters = {}  # scope, number: fields
+        self.values = {}  # log, figure, tid: fields
+        self.value_names = {}  # log, figure: name
         self.estimated = set()  # figures that are not counted all the time
         self.shares = {}  # scope, number, figure: the latest, in percent
         self.intervals = self.fitted = 0
@@ -267,6 +269,33 @@ class Converter:
         pid = self.threads.get(f["tid"], (KERNEL, ""))[0]
         self.put("i", f["label"], pid, f["tid"], ns, s="g", cat="mark", args=f)
 
+    def value_name(self, ns, cpu, f):
+        self.value_names[f["log"], f["figure"]] = f["value_name"]
+        if not f["figure"]:  # the number's next log
+            self.values = {k: v for k, v in self.values.items() if k[0] != f["log"]}
+
+    def value(self, ns, cpu, f):
+        key = f["log"], f["figure"], f["tid"]
+        before = self.values.get(key)
+        # A record that another CPU wrote, of a moment before.
+        if before and f["length"] < before["length"]:
+            return
+        self.values[key] = f
+        seen = f["seen"] - (before["seen"] if before else 0)
+        counted = f["counted"] - (before["counted"] if before else 0)
+        if not seen:
+            return
+        pid = self.threads.get(f["tid"], (KERNEL, ""))[0]
+        name = self.value_names.get(key[:2], f"figure {f['figure']}")
+        self.put(
+            "C",
+            f"{self.title(f['tid'])} {name}, per 1,000 cycles",
+            pid,
+            0,
+            ns,
+            args={name: round(1000 * counted / seen, 3)},
+        )
+
     # ---- Where cycles went ----
 
     def share(self, f, before, key, figure, cycles):
@@ -381,6 +410,8 @@ class Converter:
                 "tracker",
                 "tracker_watch",
                 "tracker_sample",
+                "value",
+                "value_name",
             ]
         }
         handlers["counters"] = self.counters_event

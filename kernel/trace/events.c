@@ -162,6 +162,11 @@ const struct ctf_event trace_events[] = {
                                    {"to_cpu", CTF_U16, NULL}, {"cause", CTF_U8, wake_names},
                                    {"ready", CTF_U64, NULL})},
     [TRACE_LINE] = {"line", FIELDS({"tid", CTF_U32, NULL}, {"text", CTF_TEXT, NULL})},
+    [TRACE_VALUE_NAME] = {"value_name", FIELDS({"log", CTF_U8, NULL}, {"figure", CTF_U8, NULL},
+                                               {"value_name", CTF_TEXT, NULL})},
+    [TRACE_VALUE] = {"value", FIELDS({"log", CTF_U8, NULL}, {"figure", CTF_U8, NULL},
+                                     {"tid", CTF_U32, NULL}, {"counted", CTF_U64, NULL},
+                                     {"seen", CTF_U64, NULL}, {"length", CTF_U64, NULL})},
     [TRACE_EVENTS] = {0},
 };
 

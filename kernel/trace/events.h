@@ -30,6 +30,8 @@ enum trace_event {
     TRACE_QUANTA_TOTAL,
     TRACE_WAKE,
     TRACE_LINE,
+    TRACE_VALUE_NAME,
+    TRACE_VALUE,
     TRACE_EVENTS
 };
 

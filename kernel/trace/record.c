@@ -15,7 +15,7 @@ static unsigned ring_count;
 static uint8_t uuid[CTF_UUID_BYTES];
 
 static const char *const what_choices[] = {"sched",  "sharing", "counters", "samples", "marks",
-                                           "memory", "quanta",  "lines",    NULL};
+                                           "memory", "quanta",  "lines",    "values",  NULL};
 static const char *const counts_choices[] = {"none", "topdown", NULL};
 const struct arg telemetry_args[] = {
     {.name = "telemetry",

@@ -20,8 +20,10 @@ enum {
     TELEMETRY_MEMORY = 1 << 5,
     TELEMETRY_QUANTA = 1 << 6,
     TELEMETRY_LINES = 1 << 7,
+    TELEMETRY_VALUES = 1 << 8,
     TELEMETRY_ANY = TELEMETRY_SCHED | TELEMETRY_SHARING | TELEMETRY_COUNTERS | TELEMETRY_SAMPLES |
-                    TELEMETRY_MARKS | TELEMETRY_MEMORY | TELEMETRY_QUANTA | TELEMETRY_LINES,
+                    TELEMETRY_MARKS | TELEMETRY_MEMORY | TELEMETRY_QUANTA | TELEMETRY_LINES |
+                    TELEMETRY_VALUES,
 };
 extern uint64_t telemetry_on; /* what is recorded now; use telemetry_wants() */
 
@@ -115,6 +117,16 @@ static inline void telemetry_mark(uint32_t tid, const char *label)
 static inline void telemetry_line(uint32_t tid, const char *text)
 {
     TELEMETRY_PUT(TELEMETRY_LINES, TRACE_LINE, tid, ctf_text(text));
+}
+/* A figure of a log (hpm/log.h), and totals of it. */
+static inline void telemetry_value_name(unsigned log, unsigned figure, const char *name)
+{
+    TELEMETRY_PUT(TELEMETRY_VALUES, TRACE_VALUE_NAME, log, figure, ctf_text(name));
+}
+static inline void telemetry_value(unsigned log, unsigned figure, uint32_t tid, uint64_t counted,
+                                   uint64_t seen, uint64_t length)
+{
+    TELEMETRY_PUT(TELEMETRY_VALUES, TRACE_VALUE, log, figure, tid, counted, seen, length);
 }
 
 /* A process's part of a division of memory. */

@@ -59,6 +59,33 @@ awk '/^scoreboard [0-9]+\/[0-9]+ \[0[0-9]+\] [0-9.]+: [0-9]+ remote_l[23]: $/ { 
 	END { exit !(n > 100 && n == m && !other) }' "$work/samples" || r=1
 result $r "samples: each with its thread and function"
 
+record "logs" machine=openpower720 timeout=200 -- telemetry=values,sched telemetry.kb=1024 hpm.slice_cycles=20000 -- hpmstat format=log interval=1 events=cycles,LOADS -- scoreboard ms=20
+checked "logs"
+for event in value value_name; do
+	recorded $event "logs: $event is among them"
+done
+r=0
+babeltrace2 "$trace" | grep ' value: ' | sed 's/[{},]//g' >"$work/values"
+for name in cycles LOADS; do
+	awk -v figure=${figure:-0} '{ for (i = 1; i < NF; i++) if ($(i + 1) == "=") f[$i] = $(i + 2) }
+		f["figure"] == figure && f["counted"] > most[f["tid"]] { most[f["tid"]] = f["counted"] }
+		END { for (t in most) sum += most[t]; printf "%d\n", sum }' "$work/values" >"$work/sum"
+	[ "$(cat "$work/sum")" = "$(lines "hpmstat log=$name check=ok" final)" ] || r=1
+	figure=1
+done
+result $r "logs: the threads' last values add up to the final reading"
+tools/trace_json.py "$trace" >"$work/json" 2>"$work/errors" || echo failed >>"$work/errors"
+python3 - "$work/json" <<'END' >>"$work/errors" 2>&1 || echo failed >>"$work/errors"
+import json, sys
+rows = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if "per 1,000 cycles" in e["name"]]
+cycles = [e["args"]["cycles"] for e in rows if "cycles" in e["args"]]
+loads = [e["args"]["LOADS"] for e in rows if "LOADS" in e["args"]]
+assert len(cycles) > 20 and set(cycles) == {1000} and len(loads) > 20 and 0 < max(loads) <= 1000
+END
+r=0; [ ! -s "$work/errors" ] || r=1
+result $r "logs: each thread's figures are counters"
+[ $r -eq 0 ] || sed 's/^/# /' "$work/errors" >&2
+
 record "memory" machine=openpower720 smp=4 mem=128M timeout=300 -- telemetry=sched,memory telemetry.kb=1024 telemetry.ms=5 \
 	"swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2000K mem.pab=128 mem.track=always mem.epoch_ms=20 mem.goal=throughput mem.curves=on -- mem.policy=region mem.prefetch=spatial mem.process=1200K cg rounds=1 & cg rounds=1"
 checked "memory"

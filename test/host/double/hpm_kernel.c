@@ -100,6 +100,13 @@ const struct arch_frame *arch_record_frame(uint64_t at)
     return NULL;
 }
 
+int arch_peek_user32(vaddr_t src, uint32_t *out)
+{
+    (void)src;
+    (void)out;
+    return -EFAULT;
+}
+
 int arch_peek_user64(vaddr_t src, uint64_t *out)
 {
     (void)src;
