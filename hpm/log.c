@@ -30,9 +30,9 @@ static struct hpm_log logs[HPM_LOGS_MAX];
 static uint32_t last_serial; /* callers are serialised */
 uint32_t hpm_logs;
 
-#define each_log(k)                                                           \
-    (uint32_t k##_left = __atomic_load_n(&hpm_logs, __ATOMIC_ACQUIRE), k = 0; \
-     k##_left && (k = (uint32_t)__builtin_ctz(k##_left), true); k##_left &= k##_left - 1)
+#define log_for_each(k)                                                           \
+    for (uint32_t k##_left = __atomic_load_n(&hpm_logs, __ATOMIC_ACQUIRE), k = 0; \
+         k##_left && (k = (uint32_t)__builtin_ctz(k##_left), true); k##_left &= k##_left - 1)
 
 /* ---- Records; all with interrupts off -------------------------------------------------------- */
 
@@ -69,23 +69,21 @@ void log_switch(const struct hpm_thread *out, const struct hpm_thread *in)
 {
     uint64_t now_ns = arch_clock_ns();
 
-    for
-        each_log(k)
-        {
-            if (out && is_watched(k, out))
-                append(&logs[k], out, now_ns, out->ends ? LOG_ENDED : LOG_LEFT);
-            if (in && is_watched(k, in))
-                logs[k].cpu[this_cpu()->index].due_ns = now_ns + logs[k].every_ns;
-        }
+    log_for_each (k) {
+        if (out && is_watched(k, out))
+            append(&logs[k], out, now_ns, out->ends ? LOG_ENDED : LOG_LEFT);
+        if (in && is_watched(k, in))
+            logs[k].cpu[this_cpu()->index].due_ns = now_ns + logs[k].every_ns;
+    }
 }
 
 uint64_t log_due_ns(const struct hpm_thread *current)
 {
     uint64_t at = UINT64_MAX;
 
-    for
-        each_log(k) if (logs[k].every_ns && is_watched(k, current)) at =
-            MIN(at, logs[k].cpu[this_cpu()->index].due_ns);
+    log_for_each (k)
+        if (logs[k].every_ns && is_watched(k, current))
+            at = MIN(at, logs[k].cpu[this_cpu()->index].due_ns);
     return at;
 }
 
@@ -96,15 +94,13 @@ void log_timer(struct hpm_cpu *hpm)
     if (log_due_ns(hpm->current) > now_ns)
         return;
     counting_follow(NULL);
-    for
-        each_log(k)
-        {
-            struct log_cpu *cpu = &logs[k].cpu[this_cpu()->index];
-            if (!logs[k].every_ns || cpu->due_ns > now_ns || !is_watched(k, hpm->current))
-                continue;
-            append(&logs[k], hpm->current, now_ns, LOG_TIME);
-            cpu->due_ns = now_ns + logs[k].every_ns;
-        }
+    log_for_each (k) {
+        struct log_cpu *cpu = &logs[k].cpu[this_cpu()->index];
+        if (!logs[k].every_ns || cpu->due_ns > now_ns || !is_watched(k, hpm->current))
+            continue;
+        append(&logs[k], hpm->current, now_ns, LOG_TIME);
+        cpu->due_ns = now_ns + logs[k].every_ns;
+    }
     hpm->own_ticks += arch_ticks_near() - hpm->profiler.time;
 }
 
@@ -116,21 +112,20 @@ static void tell_here(UNUSED void *unused)
     if (!hpm)
         return;
     counting_follow(NULL);
-    for
-        each_log(k)
-        {
-            log_tell_rest(&logs[k].cpu[this_cpu()->index].ring, now_ns);
-            if (hpm->current && is_watched(k, hpm->current))
-                append(&logs[k], hpm->current, now_ns, LOG_ASKED);
-        }
+    log_for_each (k) {
+        log_tell_rest(&logs[k].cpu[this_cpu()->index].ring, now_ns);
+        if (hpm->current && is_watched(k, hpm->current))
+            append(&logs[k], hpm->current, now_ns, LOG_ASKED);
+    }
 }
 
 void hpm_log_inherit(struct hpm_thread *t, const struct hpm_thread *parent)
 {
     bool irq = arch_irq_save();
 
-    for
-        each_log(k) if (logs[k].family && is_watched(k, parent)) t->logged[k] = logs[k].serial;
+    log_for_each (k)
+        if (logs[k].family && is_watched(k, parent))
+            t->logged[k] = logs[k].serial;
     arch_irq_restore(irq);
 }
 
