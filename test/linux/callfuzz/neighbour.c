@@ -1,6 +1,7 @@
 /* A process that minds its own business and looks whether all of it is as it should be. */
 #define _GNU_SOURCE
 #include "test/linux/callfuzz/callfuzz.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,10 +54,14 @@ int neighbour(const struct options *o)
     uint64_t *words = malloc(WORDS * sizeof *words);
     double sum = 0.5;
     int pair[2], fd = open("/tmp/counts/neighbour", O_RDWR | O_CREAT, 0600);
+    int no_file = fd < 0 ? errno : 0, no_pipe = pipe(pair) ? errno : 0;
 
     (void)o;
-    if (!words || pipe(pair) || fd < 0)
+    if (!words || no_pipe || no_file) {
+        printf("not ok - neighbour: begins: memory=%d pipe=%d file=%d: errors\n",
+               words ? 0 : ENOMEM, no_pipe, no_file);
         return 3;
+    }
     signal(SIGTERM, note_end);
     for (uint64_t round = 0; !ends; round++) {
         for (uint64_t i = 0; i < WORDS; i++)
