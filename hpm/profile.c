@@ -9,6 +9,7 @@
  */
 #include "hpm/chain.h"
 #include "hpm/count.h"
+#include "hpm/dump.h"
 #include "hpm/hpm.h"
 #include "hpm/profile.h"
 #include "kernel/core/printf.h"
@@ -250,7 +251,9 @@ static void free_rings(struct hpm_profile *p)
 {
     for (unsigned i = 0; i < cpu_count(); i++) {
         chains_free(p->ring[i].chains);
+        dumps_free(p->ring[i].dumps);
         p->ring[i].chains = NULL;
+        p->ring[i].dumps = NULL;
     }
     rings_free(p->ring);
 }
@@ -261,6 +264,15 @@ static int make_chains(struct hpm_profile *p, bool by_frames)
 
     for (unsigned i = 0; i < cpu_count() && !error; i++)
         error = chains_make(&p->ring[i].chains, by_frames);
+    return error;
+}
+
+static int make_dumps(struct hpm_profile *p, uint32_t stack_bytes)
+{
+    int error = 0;
+
+    for (unsigned i = 0; i < cpu_count() && !error; i++)
+        error = dumps_make(&p->ring[i].dumps, stack_bytes);
     return error;
 }
 
@@ -286,6 +298,10 @@ static int prepare_profile(struct hpm_profile *p, const struct hpm_profiling *wh
     if (what->chains && make_chains(p, what->chains == HPM_CHAINS_TABLE)) {
         free_rings(p);
         return say_error(err, err_size, "no memory for chains of calls", -ENOMEM);
+    }
+    if (what->dump_bytes && make_dumps(p, what->dump_bytes)) {
+        free_rings(p);
+        return say_error(err, err_size, "no memory for dumps of stacks", -ENOMEM);
     }
     return 0;
 }
@@ -390,6 +406,19 @@ unsigned hpm_profile_chain(const struct hpm_profile *p, uint32_t chain, uint64_t
     if (cpu >= cpu_count() || !p->ring[cpu].chains)
         return 0;
     return chain_read(p->ring[cpu].chains, chain & ((1u << CHAIN_NUMBER) - 1), out, max);
+}
+
+const struct hpm_dump *hpm_profile_dump(const struct hpm_profile *p, const struct hpm_sample *s)
+{
+    const struct dump_ring *dumps = s->cpu < cpu_count() ? p->ring[s->cpu].dumps : NULL;
+
+    return dumps && s->data && s->source == SOURCE_COUNT ? dump_at(dumps, s->data) : NULL;
+}
+
+void hpm_profile_let_dump(struct hpm_profile *p, const struct hpm_sample *s)
+{
+    if (hpm_profile_dump(p, s))
+        dump_taken(p->ring[s->cpu].dumps, s->data);
 }
 
 void hpm_profiles_flush(void)

@@ -5,6 +5,7 @@
 #include "hpm/policy/sample.h"
 
 struct chain_table;
+struct dump_ring;
 struct sample_ring {
     struct hpm_sample *slots;
     uint64_t size; /* power of two */
@@ -12,6 +13,7 @@ struct sample_ring {
     uint64_t tail; /* samples ever taken; the consumer's */
     /* Of the samples' calls, the producer's; NULL: they are not wanted. */
     struct chain_table *chains;
+    struct dump_ring *dumps; /* as chains */
 } ALIGNED(CACHE_LINE);
 
 static inline bool ring_full(const struct sample_ring *r)

@@ -51,7 +51,22 @@ struct hpm_profiling {
     uint32_t permille; /* limit of its cost, in thousandths of the busy CPUs' cycles; 1..1000 */
     /* Samples taken by interrupts have the chain of calls that led there. */
     enum hpm_chains { HPM_CHAINS_NONE, HPM_CHAINS_FP, HPM_CHAINS_TABLE } chains;
+    /* They have a dump, of up to so many bytes of the program's stack; 0: they have none. A multiple
+     * of 8, at most HPM_DUMP_STACK_MAX. */
+    uint32_t dump_bytes;
 };
+
+#define HPM_DUMP_STACK_MAX (16 * KIB)
+#define HPM_DUMP_REGISTERS 33
+/* What a program had in its registers, in Linux's order (asm/perf_regs.h), and on its stack, from
+ * the stack pointer on, as a sample was taken. */
+struct hpm_dump {
+    uint64_t registers[HPM_DUMP_REGISTERS];
+    uint32_t register_count; /* that the instruction set has */
+    uint32_t bytes;          /* of the stack */
+    uint64_t stack[];
+};
+
 /*
  * Opens a profile. Returns 0, or with the reason in `err`:
  * - -ENODEV: the counters cannot interrupt.
@@ -74,6 +89,10 @@ uint64_t hpm_profile_next(const struct hpm_profile *p);
  * hpm_profile_take. */
 size_t hpm_profile_take_until(struct hpm_profile *p, uint64_t until_ns, struct hpm_sample *out,
                               size_t max);
+/* Returns the dump of a sample that was taken out; NULL: it has none. It is there until it, or that
+ * of a later sample of its CPU, is let go. Thread context, one caller at a time. */
+const struct hpm_dump *hpm_profile_dump(const struct hpm_profile *p, const struct hpm_sample *s);
+void hpm_profile_let_dump(struct hpm_profile *p, const struct hpm_sample *s);
 /* Moves what the hardware of all CPUs has recorded to the profiles' rings: else other CPUs' latest
  * records come at their next switch or tick. Thread context. */
 void hpm_profiles_flush(void);

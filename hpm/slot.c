@@ -1,5 +1,6 @@
 /* Each CPU's part of sampling; see slot.h. */
 #include "hpm/chain.h"
+#include "hpm/dump.h"
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "hpm/policy/period.h"
@@ -66,6 +67,17 @@ static uint32_t chain_of(const struct hpm_cpu *hpm, struct chain_table *chains,
     return chain_here(chains, hpm->profiler.frame, &code, cpu);
 }
 
+/* Returns the number of a dump of the thread's program; 0: it has none. */
+static uint64_t dump_of(const struct hpm_cpu *hpm, struct dump_ring *dumps,
+                        const struct hpm_thread *t)
+{
+    const struct arch_frame *frame = hpm->profiler.frame;
+
+    if (!t || !t->pid || !frame)
+        return 0;
+    return dump_here(dumps, arch_frame_user(frame) ? frame : arch_user_frame());
+}
+
 /* Stores a sample with the profiler's time and pc. stands_for: its period. Stored samples are
  * counted by the consumer when it takes them out. */
 static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profiler_slot *s,
@@ -86,7 +98,8 @@ static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profile
     struct hpm_sample *at = ring_next(ring);
     at->time = hpm->profiler.time;
     at->pc = hpm->profiler.pc;
-    at->data = at->data_phys = 0;
+    at->data = ring->dumps ? dump_of(hpm, ring->dumps, t) : 0;
+    at->data_phys = 0;
     at->tid = t ? t->tid : 0;
     at->pid = pid;
     at->period = stands_for;

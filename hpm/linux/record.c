@@ -1,5 +1,11 @@
 /* See record.h. */
 #include "hpm/linux/record.h"
+#include <asm/mman.h>
+
+/* The data source of what is no access. */
+#define NO_SOURCE                                                                              \
+    (PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) | PERF_MEM_S(LOCK, NA) | \
+     PERF_MEM_S(TLB, NA))
 
 struct writer {
     uint8_t *at;
@@ -93,6 +99,29 @@ static void put_chain(struct writer *w, const struct perf_event_attr *a, const s
     memcpy(count, &n, sizeof n);
 }
 
+static void put_registers(struct writer *w, const struct perf_event_attr *a,
+                          const struct perf_taken *s)
+{
+    put64(w, s->registers ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
+    for (uint64_t left = s->registers ? a->sample_regs_user : 0; left; left &= left - 1) {
+        unsigned n = (unsigned)__builtin_ctzll(left);
+        put64(w, n < s->register_count ? s->registers[n] : 0);
+    }
+}
+
+/* A part of the stack: its size, its bytes, and how many of these are the stack's. */
+static void put_stack(struct writer *w, const struct perf_event_attr *a, const struct perf_taken *s)
+{
+    uint64_t n = s->registers ? MIN(s->stack_bytes, a->sample_stack_user) : 0;
+
+    n = MIN(n, (uint64_t)PERF_STACK_BYTES) & ~(uint64_t)7;
+    put64(w, n);
+    if (!n)
+        return;
+    put(w, s->stack, n);
+    put64(w, n);
+}
+
 size_t perf_put_sample(const struct perf_event_attr *a, const struct perf_ident *i,
                        const struct perf_taken *s, void *out)
 {
@@ -121,7 +150,11 @@ size_t perf_put_sample(const struct perf_event_attr *a, const struct perf_ident 
     if (a->sample_type & PERF_SAMPLE_CALLCHAIN)
         put_chain(&w, a, s);
     if (a->sample_type & PERF_SAMPLE_REGS_USER)
-        put64(&w, PERF_SAMPLE_REGS_ABI_NONE);
+        put_registers(&w, a, s);
+    if (a->sample_type & PERF_SAMPLE_STACK_USER)
+        put_stack(&w, a, s);
+    if (a->sample_type & PERF_SAMPLE_DATA_SRC)
+        put64(&w, NO_SOURCE);
     return end(&w, out, PERF_RECORD_SAMPLE,
                s->user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
 }
@@ -145,7 +178,8 @@ size_t perf_put_mapping(const struct perf_event_attr *a, const struct perf_ident
     }
     put_text(&w, m->name);
     put_trailer(&w, a, i);
-    return end(&w, out, a->mmap2 ? PERF_RECORD_MMAP2 : PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
+    return end(&w, out, a->mmap2 ? PERF_RECORD_MMAP2 : PERF_RECORD_MMAP,
+               PERF_RECORD_MISC_USER | (m->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA));
 }
 
 size_t perf_put_name(const struct perf_event_attr *a, const struct perf_ident *i, const char *name,

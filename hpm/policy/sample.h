@@ -6,7 +6,7 @@
 struct hpm_sample {
     uint64_t time; /* in ticks of the clock; of an access: cycles */
     vaddr_t pc;
-    vaddr_t data;      /* virtual address of the access */
+    vaddr_t data;      /* virtual address of the access; of no access: its dump (hpm/dump.h) */
     paddr_t data_phys; /* 0: unknown */
     uint32_t tid, pid; /* of the running thread; 0: idle or the kernel itself */
     uint32_t period;   /* accesses, events, ns or entries that it stands for */

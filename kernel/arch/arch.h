@@ -498,7 +498,12 @@ void arch_frame_print(const struct arch_frame *frame); /* prints all registers w
  * uint64_t arch_frame_kept(const struct arch_frame *), arch_frame_scratch(...): the registers RBX
  * and R10, by which some code finds its frame, 0 where none does;
  * const struct arch_frame *arch_record_frame(uint64_t at): the frame of an entry into the kernel
- * that made the record at this address. */
+ * that made the record at this address; ARCH_REGISTERS: what arch_frame_registers stores. */
+/* Stores the registers of user mode in the order of Linux's asm/perf_regs.h. */
+void arch_frame_registers(const struct arch_frame *frame, uint64_t *out);
+/* Returns the frame of the running thread's latest entry from user mode, or its first into it.
+ * Interrupts off; the thread is a program's. */
+const struct arch_frame *arch_user_frame(void);
 
 /* ---- Descriptions of the machine, for reports ------------------------------------------------ */
 #define ARCH_WORDS_MAX    32

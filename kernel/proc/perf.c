@@ -226,7 +226,8 @@ static struct perf_event *make_event(const struct perf_asked *asked, int64_t tid
     list_init(&e->all);
     list_init(&e->members);
     list_init(&e->nodes);
-    e->wants_code = asked->attr.sample_period && asked->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+    e->wants_code = asked->attr.sample_period && asked->attr.sample_type & PERF_SAMPLE_CALLCHAIN &&
+                    !asked->attr.exclude_callchain_user;
     if (e->wants_code)
         code_images_want();
     return e;

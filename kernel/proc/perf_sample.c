@@ -8,6 +8,7 @@
 #include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/perf_internal.h"
+#include <asm/mman.h>
 
 #define PUMP_NS   (10 * NS_PER_MS)
 #define WINDOW_NS (100 * NS_PER_MS) /* the first windows are shorter */
@@ -22,6 +23,7 @@ struct perf_sampler {
     unsigned refs;    /* [G] */
     uint32_t rate;    /* [-] */
     bool chains;      /* [-] */
+    uint32_t dump;    /* [-] bytes of stack in a sample's dump; 0: none */
     struct hpm_profile *profile;
     uint64_t window_ns, window_end_ns; /* perf_rings: of adapted periods */
     char text[];
@@ -93,19 +95,29 @@ static void write_sample(struct perf_event *e, const struct perf_sampler *by,
     struct perf_taken taken = {
         .ip = s->pc, .period = s->period, .user = s->user, .user_end = USER_MAX};
 
+    const struct hpm_dump *dump = hpm_profile_dump(by->profile, s);
+
     taken.chain_length = read_chain(by, s, &taken.chain);
+    if (dump) {
+        taken.registers = dump->registers;
+        taken.register_count = dump->register_count;
+        taken.stack = dump->stack;
+        taken.stack_bytes = dump->bytes;
+    }
     perf_ring_write(e, &i, record, perf_put_sample(&e->attr, &i, &taken, record));
 }
 
 static void write_samples(const struct perf_sampler *by, size_t n)
 {
-    for (size_t s = 0; s < n; s++)
+    for (size_t s = 0; s < n; s++) {
         list_for_each (it, &perf_events) {
             struct perf_event *e = container_of(it, struct perf_event, all);
             if (e->sampler == by && batch[s].tid && batch[s].time >= e->on_ns &&
                 tells_of(e, batch[s].tid, batch[s].cpu))
                 write_sample(e, by, &batch[s]);
         }
+        hpm_profile_let_dump(by->profile, &batch[s]);
+    }
 }
 
 /* Ends the windows that are over. */
@@ -210,22 +222,37 @@ static uint32_t describe(const struct perf_event *e, const char *name, char *out
     return 1000;
 }
 
-static struct perf_sampler *find_sampler(const char *text, uint32_t rate, bool chains)
+/* Returns the bytes of stack that the event's samples dump. With registers alone it is a word, as 0
+ * is no dump. */
+static uint32_t dump_of(const struct perf_event_attr *a)
+{
+    uint32_t bytes = a->sample_type & PERF_SAMPLE_STACK_USER ? a->sample_stack_user : 0;
+
+    if (!(a->sample_type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)))
+        return 0;
+    return MIN(MAX(bytes, (uint32_t)sizeof(uint64_t)), (uint32_t)PERF_STACK_BYTES);
+}
+
+static struct perf_sampler *find_sampler(const char *text, uint32_t rate, bool chains,
+                                         uint32_t dump)
 {
     list_for_each (it, &samplers) {
         struct perf_sampler *s = container_of(it, struct perf_sampler, link);
-        if (s->rate == rate && s->chains == chains && text_same(s->text, text, text_length(text)))
+        if (s->rate == rate && s->chains == chains && s->dump == dump &&
+            text_same(s->text, text, text_length(text)))
             return s;
     }
     return NULL;
 }
 
-static int open_sampler(const char *text, uint32_t rate, bool chains, struct perf_sampler **out)
+static int open_sampler(const char *text, uint32_t rate, bool chains, uint32_t dump,
+                        struct perf_sampler **out)
 {
     const struct hpm_profiling what = {.criteria = text,
                                        .rate = rate,
                                        .permille = PERMILLE,
-                                       .chains = chains ? HPM_CHAINS_TABLE : HPM_CHAINS_NONE};
+                                       .chains = chains ? HPM_CHAINS_TABLE : HPM_CHAINS_NONE,
+                                       .dump_bytes = dump};
     struct perf_sampler *s = kmalloc(sizeof(*s) + text_length(text) + 1);
     char why[160];
 
@@ -243,6 +270,7 @@ static int open_sampler(const char *text, uint32_t rate, bool chains, struct per
     s->window_ns = FIRST_NS;
     s->window_end_ns = arch_clock_ns() + FIRST_NS;
     s->chains = chains;
+    s->dump = dump;
     list_push_back(&samplers, &s->link);
     count_samplers(1);
     *out = s;
@@ -258,8 +286,9 @@ int perf_sampler_take(struct perf_event *e, const char *name)
     if (!pump.started && thread_create_kernel("perf", run_pump, NULL, NULL))
         return -ENOMEM;
     pump.started = true;
-    struct perf_sampler *s = find_sampler(text, rate, chains);
-    int err = s ? 0 : open_sampler(text, rate, chains, &s);
+    uint32_t dump = dump_of(&e->attr);
+    struct perf_sampler *s = find_sampler(text, rate, chains, dump);
+    int err = s ? 0 : open_sampler(text, rate, chains, dump, &s);
     if (!err) {
         s->refs++;
         e->sampler = s;
@@ -314,7 +343,10 @@ static size_t make_name(struct perf_event *e, const struct perf_ident *i, const 
 
 static size_t make_mapping(struct perf_event *e, const struct perf_ident *i, const void *arg)
 {
-    return e->attr.mmap || e->attr.mmap2 ? perf_put_mapping(&e->attr, i, arg, record) : 0;
+    const struct perf_mapped *m = arg;
+    bool wanted = m->prot & PROT_EXEC ? e->attr.mmap || e->attr.mmap2 : e->attr.mmap_data;
+
+    return wanted ? perf_put_mapping(&e->attr, i, m, record) : 0;
 }
 
 /* A thread that begins or ends, and its parent. */
@@ -370,23 +402,24 @@ void perf_told_end(const struct thread *self)
     tell(self, make_task, &task);
 }
 
-/* Finds the region of executable code that ends above `from`, and tells of it. */
+/* Finds the region that ends above `from`, and tells of it if it has code or a file's contents. */
 static bool tell_region(const struct thread *self, vaddr_t from, struct region_stats *r)
 {
     if (!space_next_region(self->process->space, from, r))
         return false;
-    if (!(r->prot & PROT_X))
-        return true;
     struct object *o = space_object_of(self->process->space, r->start);
     const struct object_name *name = o ? object_name(o) : NULL;
     const struct perf_mapped m = {.start = r->start,
                                   .bytes = r->end - r->start,
                                   .offset = name ? r->offset : 0,
                                   .file = name ? name->id : 0,
-                                  .prot = r->prot & PROT_W ? 7 : 5,
+                                  .prot = (r->prot & PROT_R ? PROT_READ : 0) |
+                                          (r->prot & PROT_W ? PROT_WRITE : 0) |
+                                          (r->prot & PROT_X ? PROT_EXEC : 0),
                                   .flags = 2, /* MAP_PRIVATE */
                                   .name = name ? name->path : "//anon"};
-    tell(self, make_mapping, &m);
+    if (o || r->prot & PROT_X)
+        tell(self, make_mapping, &m);
     object_put(o);
     return true;
 }

@@ -81,18 +81,21 @@ int main(void)
 END
 "$compiler" -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -static -o "$work/two" \
 	"$work/two.c"
+"$compiler" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -static -o "$work/frameless" \
+	"$work/two.c"
 cat >"$work/record.sh" <<END
-perf record -g -e \$1 -c \$2 -o /tmp/perf.data $work/two || exit
-perf report -i /tmp/perf.data --stdio --no-children -F overhead,period,sym -t '|' -g none
-perf script -i /tmp/perf.data -F ip,sym
+perf record --call-graph \$3 -e \$1 -c \$2 -o /tmp/perf.data \$4 || exit
+perf report -i /tmp/perf.data --no-inline --stdio --no-children -F overhead,period,sym -t '|' \
+	-g none
+perf script -i /tmp/perf.data --no-inline -F ip,sym
 END
-record() { # EVENT PERIOD
+record() { # EVENT PERIOD CALL-GRAPH PROGRAM
 	status=0
 	booted=" ./vigil run -- perf record -e $1"
-	./vigil run --arch "$arch" --smp 2 --deb linux-perf,dash --file "$work/two" \
-		--file "$work/record.sh" -- sh "$work/record.sh" "$1" "$2" </dev/null >"$console" \
-		2>"$work/errors" || status=$?
-	status_is 0 "perf record -e $1"
+	./vigil run --arch "$arch" --smp 2 --deb linux-perf,dash --file "$work/$4" \
+		--file "$work/record.sh" -- sh "$work/record.sh" "$1" "$2" "$3" "$work/$4" </dev/null \
+		>"$console" 2>"$work/errors" || status=$?
+	status_is 0 "perf record --call-graph $3 -e $1"
 	r=0; ! grep -qi "out of order" "$work/errors" || r=1
 	result $r "... without events out of order"
 	# Chains: innermost first, an empty line behind each.
@@ -103,6 +106,8 @@ record() { # EVENT PERIOD
 	within "$samples" 100 100000 "... samples in functions that main has called"
 	within "$part" 680 820 "... of which three of four are of the function with three loops of four"
 }
-record cycles:u 40000
-record cpu-clock:u 40000
+record cycles:u 40000 fp two
+record cpu-clock:u 40000 fp two
+# perf unwinds registers and stacks that samples have.
+record cycles:u 40000 dwarf frameless
 done_testing

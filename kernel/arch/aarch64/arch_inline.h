@@ -161,6 +161,8 @@ static inline void arch_user_access_end(void)
 }
 
 /* Used by every interrupt that samples. */
+#define ARCH_REGISTERS 33 /* of arch_frame_registers */
+
 static inline vaddr_t arch_frame_pc(const struct arch_frame *frame)
 {
     return frame->pc;

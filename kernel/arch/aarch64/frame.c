@@ -14,3 +14,10 @@ void frame_registers(const struct arch_frame *frame, struct frame_register *out)
     for (unsigned i = 0; i < FRAME_REGISTERS; i++)
         out[i] = (struct frame_register){names[i], ((const uint64_t *)frame)[i]};
 }
+
+void arch_frame_registers(const struct arch_frame *f, uint64_t *out)
+{
+    memcpy(out, f->x, sizeof(f->x));
+    out[31] = f->sp;
+    out[32] = f->pc;
+}

@@ -140,6 +140,8 @@ static inline void arch_user_access_end(void)
         __asm__ volatile("clac" : : : "memory");
 }
 
+#define ARCH_REGISTERS 24 /* of arch_frame_registers */
+
 /* Used by every interrupt that samples. */
 static inline vaddr_t arch_frame_pc(const struct arch_frame *frame)
 {

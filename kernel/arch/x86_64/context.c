@@ -189,6 +189,11 @@ void arch_user_load(const struct arch_user *u)
     arch_irq_restore(irq);
 }
 
+const struct arch_frame *arch_user_frame(void)
+{
+    return user_frame(this_cpu()->arch.context);
+}
+
 void arch_user_enter(void)
 {
     arch_irq_save();

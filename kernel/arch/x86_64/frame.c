@@ -14,3 +14,13 @@ void frame_registers(const struct arch_frame *f, struct frame_register *out)
 
     memcpy(out, r, sizeof(r));
 }
+
+void arch_frame_registers(const struct arch_frame *f, uint64_t *out)
+{
+    const uint64_t r[ARCH_REGISTERS] = {
+        f->rax, f->rbx,    f->rcx, f->rdx, f->rsi, f->rdi, f->rbp, f->rsp,
+        f->rip, f->rflags, f->cs,  f->ss,  0,      0,      0,      0, /* ds, es, fs, gs */
+        f->r8,  f->r9,     f->r10, f->r11, f->r12, f->r13, f->r14, f->r15};
+
+    memcpy(out, r, sizeof(r));
+}

@@ -219,8 +219,11 @@ int64_t vigil_sample_open(const struct call *c)
     int err = user_take_string(&text, NAMES_MAX, what.criteria);
     if (err)
         return err;
-    struct hpm_profiling profiling = {text, what.pid, what.rate, what.permille,
-                                      (enum hpm_chains)what.chains};
+    const struct hpm_profiling profiling = {.criteria = text,
+                                            .pid = what.pid,
+                                            .rate = what.rate,
+                                            .permille = what.permille,
+                                            .chains = (enum hpm_chains)what.chains};
     int session = charge_session(c->p, SAMPLES_SESSION_BYTES, why, sizeof(why));
     if (!session) {
         session = samples_open(c->p, &profiling, why, sizeof(why));

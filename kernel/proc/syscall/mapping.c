@@ -200,10 +200,10 @@ int64_t sys_mmap(const struct call *c)
     int64_t result = err ? err : map_checked(c->p->space, &m, flags);
     if (!err && f && perf_is(f))
         object_put((struct object *)m.source.of); /* what is mapped has its own reference */
-    if (result > 0 && f && (m.prot & PROT_X)) {
+    if (result > 0 && f && (m.prot & PROT_X))
         code_images_mapped(c->p, (vaddr_t)result);
+    if (result > 0 && f)
         perf_told_mapping(c->t, (vaddr_t)result);
-    }
     file_put(f);
     return result;
 }

@@ -100,6 +100,17 @@ const struct arch_frame *arch_record_frame(uint64_t at)
     return NULL;
 }
 
+void arch_frame_registers(const struct arch_frame *frame, uint64_t *out)
+{
+    (void)frame;
+    memset(out, 0, ARCH_REGISTERS * sizeof *out);
+}
+
+const struct arch_frame *arch_user_frame(void)
+{
+    return NULL;
+}
+
 int arch_peek_user32(vaddr_t src, uint32_t *out)
 {
     (void)src;

@@ -6,7 +6,8 @@
 #include "hpm/linux/record.h"
 #include "test/host/double/random.h"
 
-static uint8_t out[PERF_RECORD_BYTES + 64];
+static uint8_t out[PERF_RECORD_BYTES + 64], stack[2 * PERF_STACK_BYTES];
+static uint64_t registers[33];
 static const uint8_t *at;
 static size_t length;
 
@@ -57,6 +58,8 @@ static struct perf_event_attr draw_attr(uint64_t *seed)
     a.mmap2 = test_random(seed) & 1;
     a.exclude_callchain_user = test_random(seed) % 4 == 0;
     a.exclude_callchain_kernel = test_random(seed) % 4 == 0;
+    a.sample_regs_user = test_random(seed) >> 31;
+    a.sample_stack_user = (uint32_t)(test_random(seed) % (2 * PERF_STACK_BYTES)) & ~7u;
     return a;
 }
 
@@ -88,6 +91,28 @@ static void trailer_follows(const struct perf_event_attr *a, const struct perf_i
     ends();
 }
 
+/* Registers and a part of the stack, as far as there are some and they were asked for. */
+static void dump_follows(const struct perf_event_attr *a, const struct perf_taken *s)
+{
+    if (a->sample_type & PERF_SAMPLE_REGS_USER) {
+        assert_int_equal(next64(),
+                         s->registers ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
+        for (unsigned n = 0; n < 33 && s->registers; n++)
+            if (a->sample_regs_user >> n & 1)
+                assert_int_equal(next64(), n < s->register_count ? registers[n] : 0);
+    }
+    if (!(a->sample_type & PERF_SAMPLE_STACK_USER))
+        return;
+    uint64_t n = next64();
+    uint64_t most = MIN(MIN(s->stack_bytes, a->sample_stack_user), (uint32_t)PERF_STACK_BYTES);
+    assert_int_equal(n, s->registers ? most : 0);
+    if (!n)
+        return;
+    assert_memory_equal(at, stack, n);
+    at += n;
+    assert_int_equal(next64(), n);
+}
+
 /* The addresses that the chain must have, in order, without marks. */
 static void chain_follows(const struct perf_event_attr *a, const struct perf_taken *s)
 {
@@ -96,7 +121,7 @@ static void chain_follows(const struct perf_event_attr *a, const struct perf_tak
     uint64_t n = next64();
     unsigned next = 0;
 
-    assert_ptr_equal(at + 8 * n + (a->sample_type & PERF_SAMPLE_REGS_USER ? 8 : 0), end);
+    assert_true(at + 8 * n <= end);
     for (; n; n--) {
         uint64_t v = next64();
         if (v == PERF_CONTEXT_USER || v == PERF_CONTEXT_KERNEL) {
@@ -124,6 +149,10 @@ static void samples_are_read_back(void **state)
     uint64_t seed = 3, chain[PERF_CHAIN_MAX];
 
     (void)state;
+    for (size_t i = 0; i < sizeof stack; i++)
+        stack[i] = (uint8_t)test_random(&seed);
+    for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
+        registers[i] = test_random(&seed);
     for (unsigned n = 0; n < 20000; n++) {
         struct perf_event_attr a = draw_attr(&seed);
         struct perf_ident i = draw_ident(&seed);
@@ -138,6 +167,10 @@ static void samples_are_read_back(void **state)
         for (unsigned k = 0; k < s.chain_length; k++)
             chain[k] = k < kernel ? ~(uint64_t)0 << 31 | test_random(&seed) >> 40
                                   : test_random(&seed) >> 18;
+        s.registers = test_random(&seed) % 4 ? registers : NULL;
+        s.register_count = test_random(&seed) & 1 ? 33 : 24;
+        s.stack = stack;
+        s.stack_bytes = (uint32_t)(test_random(&seed) % sizeof stack) & ~7u;
         memset(out, 0xa5, sizeof out);
         length = perf_put_sample(&a, &i, &s, out);
         begins(PERF_RECORD_SAMPLE, s.user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
@@ -163,8 +196,9 @@ static void samples_are_read_back(void **state)
             assert_int_equal(next64(), s.period);
         if (a.sample_type & PERF_SAMPLE_CALLCHAIN)
             chain_follows(&a, &s);
-        if (a.sample_type & PERF_SAMPLE_REGS_USER)
-            assert_int_equal(next64(), 0);
+        dump_follows(&a, &s);
+        if (a.sample_type & PERF_SAMPLE_DATA_SRC)
+            assert_int_equal(next64(), 0x5080021);
         ends();
     }
 }

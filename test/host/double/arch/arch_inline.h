@@ -100,3 +100,4 @@ uint64_t arch_frame_caller(const struct arch_frame *frame);
 uint64_t arch_frame_kept(const struct arch_frame *frame);
 uint64_t arch_frame_scratch(const struct arch_frame *frame);
 const struct arch_frame *arch_record_frame(uint64_t at);
+#define ARCH_REGISTERS 33
