@@ -65,7 +65,8 @@ estimated access.walk:u 1 'mode == "user" && walk > 0'
 
 # Where the machine says that it walked: each record is of a page that its CPU had no translation
 # of, at that time. The list's clock began at power-on, the samples' at boot: how much earlier tells
-# a page that was missing once.
+# a page that was missing once. An atomic access is made, and recorded, when the 16 stores before it
+# have left the store buffer, each after at most 265 cycles.
 boot machine=openpower720 timeout=400 plugin=pages="$work/pages",tlb=32 -- mem.tracker=path \
 	mem.track=always hpm.samples=16384 -- hpmrec criteria=access.walk:u@7,fetch.walk:u@7 \
 	format=samples limit=1000 rows=1 -- scoreboard ms=10
@@ -79,6 +80,7 @@ od -An -v -tu8 -w24 -j32 "$work/pages" | awk '
 	FILENAME == "-" { key = int($3 / 4294967296) % 65536 " " $1; at[key, ++count[key]] = $2; next }
 	$1 == "SAMPLE" {
 		sample[++samples] = key = $3 " " page_of($13); ns[samples] = $2
+		late[samples] = $NF ~ /atomic/ ? 16 * 265 : 500
 		if (count[key] == 1 && !began) began = at[key, 1] - $2
 	}
 	END {
@@ -86,7 +88,7 @@ od -An -v -tu8 -w24 -j32 "$work/pages" | awk '
 			near = 0
 			for (i = 1; i <= count[sample[k]]; i++) {
 				off = ns[k] + began - at[sample[k], i]
-				near += off > -2500 && off < 2500
+				near += off > -500 && off < late[k]
 			}
 			wrong += !near
 		}
