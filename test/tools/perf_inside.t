@@ -72,17 +72,17 @@ __attribute__((noinline)) void often(void) { loops(15000); __asm__ volatile("");
 __attribute__((noinline)) void seldom(void) { loops(5000); __asm__ volatile(""); }
 int main(void)
 {
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < ROUNDS; i++) {
 		often();
 		seldom();
 	}
 	return 0;
 }
 END
-"$compiler" -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -static -o "$work/two" \
-	"$work/two.c"
-"$compiler" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -static -o "$work/frameless" \
-	"$work/two.c"
+"$compiler" -O1 -DROUNDS=500 -fno-omit-frame-pointer -fno-optimize-sibling-calls -static \
+	-o "$work/two" "$work/two.c"
+"$compiler" -O1 -DROUNDS=3000 -fomit-frame-pointer -fno-optimize-sibling-calls \
+	-o "$work/frameless" "$work/two.c"
 cat >"$work/record.sh" <<END
 perf record --call-graph \$3 -e \$1 -c \$2 -o /tmp/perf.data \$4 || exit
 perf report -i /tmp/perf.data --no-inline --stdio --no-children -F overhead,period,sym -t '|' \
@@ -108,6 +108,6 @@ record() { # EVENT PERIOD CALL-GRAPH PROGRAM
 }
 record cycles:u 40000 fp two
 record cpu-clock:u 40000 fp two
-# perf unwinds registers and stacks that samples have.
-record cycles:u 40000 dwarf frameless
+# perf unwinds registers and stacks that samples have: 64 at a time, a hundred times a second.
+record cycles:u 300000 dwarf frameless
 done_testing
