@@ -51,8 +51,8 @@ struct hpm_profiling {
     uint32_t permille; /* limit of its cost, in thousandths of the busy CPUs' cycles; 1..1000 */
     /* Samples taken by interrupts have the chain of calls that led there. */
     enum hpm_chains { HPM_CHAINS_NONE, HPM_CHAINS_FP, HPM_CHAINS_TABLE } chains;
-    /* They have a dump, of up to so many bytes of the program's stack; 0: they have none. A multiple
-     * of 8, at most HPM_DUMP_STACK_MAX. */
+    /* Bytes of the program's stack that they have a dump of, at most; 0: they have none. A multiple
+     * of 8, up to HPM_DUMP_STACK_MAX. */
     uint32_t dump_bytes;
 };
 
