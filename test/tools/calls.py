@@ -7,7 +7,7 @@ CONSOLE has one recording with chains= and format=samples, CALLS is the simulate
 truth of calls (test/machine/calls.c). Samples of user mode are compared, but those in the vDSO, of
 which only the first address is known. A sample belongs to the entry to the kernel that it was taken
 at: the same CPU, thread and address, at its time. The two clocks were not started together; their
-distance is the one at which most samples have an entry. OUTERMOST calls need not be in a chain.
+distance is one at which most samples have an entry. OUTERMOST calls need not be in a chain.
 
 Prints the number of samples, and of 100:
 
@@ -50,13 +50,24 @@ def entries_of(name):
     return found
 
 
+def spread_of(values):
+    """Returns the median distance from their median, and that."""
+    middle = statistics.median(values)
+    return statistics.median(abs(v - middle) for v in values), middle
+
+
 def distance_of(samples, entries):
-    """Returns what to add to the time of a sample to have that of an entry."""
-    all_of = [entry[0] - sample[0] for sample in samples[:: len(samples) // 200 + 1]
-              for entry in entries[sample[1]]]
-    count = collections.Counter(distance // NEAR for distance in all_of)
-    best = max(count, key=lambda at: count[at] + count[at + 1], default=0)
-    return statistics.median([d for d in all_of if d // NEAR - best in (0, 1)] or [0])
+    """Returns what to add to the time of a sample to have that of an entry. Samples come at almost
+    equal distances, so the entries before and behind fit nearly as well: of distances that fit
+    almost as often as the best, the one from which they differ least is right."""
+    near = collections.defaultdict(list)
+    for sample in samples[:: len(samples) // 200 + 1]:
+        for entry in entries[sample[1]]:
+            near[(entry[0] - sample[0]) // NEAR].append(entry[0] - sample[0])
+    fits = [near[at] + near.get(at + 1, []) for at in list(near)]
+    most = max(map(len, fits), default=0)
+    best = [spread_of(fit) for fit in fits if len(fit) > most * 0.95]
+    return min(best, default=(0, 0))[1]
 
 
 samples = samples_of(sys.argv[1])
