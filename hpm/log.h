@@ -32,8 +32,8 @@ void hpm_log_close(struct hpm_log *log);
 /* Returns the figures, and the bytes, of each of its records. */
 unsigned hpm_log_figures(const struct hpm_log *log);
 size_t hpm_log_record_bytes(const struct hpm_log *log);
-/* Makes every CPU tell what it has not told yet: of the thread that runs there, and the rest. For
- * the end of a log: interrupts all CPUs. */
+/* Makes every CPU write a record of its running thread, and one of its rest. Interrupts all CPUs,
+ * so it is for the end of a log. */
 void hpm_log_ask(void);
 /* Copies records of one CPU that wait, the oldest first and `bytes` at most, and says which CPU's.
  * They stay until hpm_log_taken. Returns their number; 0: no CPU has any. */

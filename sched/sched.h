@@ -144,7 +144,8 @@ struct thread {
 /* Sets up the run queue and the idle thread of a CPU, before the CPU is started. */
 void sched_init_cpu(struct cpu *cpu);
 NORETURN void sched_start(void); /* becomes this CPU's idle loop; interrupts off */
-/* Timer interrupt: sleepers, end of slice, balancing. in_kernel: what it has interrupted. */
+/* Handles the timer interrupt: wakes sleepers, ends slices, balances. in_kernel: the interrupt came
+ * while the CPU was in the kernel. */
 void sched_timer(bool in_kernel);
 extern const struct arg sharing_args[]; /* boot arguments of the sharing detector */
 extern const struct arg sched_args[];   /* boot arguments of the scheduler */

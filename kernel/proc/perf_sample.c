@@ -16,6 +16,7 @@
 #define LATE_NS   (100 * NS_PER_US) /* an interrupt has stored its samples after that */
 #define PERMILLE  250 /* of the time that samples may cost, as perf_cpu_time_max_percent says */
 #define PART      64  /* samples taken at a time */
+_Static_assert(PERF_STACK_BYTES <= HPM_DUMP_STACK_MAX, "a dump has what a record may have");
 
 /* A profile for all events that sample the same. */
 struct perf_sampler {

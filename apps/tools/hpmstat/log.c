@@ -105,8 +105,9 @@ static int by_time(const void *a, const void *b)
     return (int)x->tid - (int)y->tid;
 }
 
-/* Accounts for a thread without a record of its end, whose latest one is `last`: what it has
- * counted since, or, if it has ended, what it is to be taken off the rests for. */
+/* Reads the final counts of a thread that has no record of its end. last: its latest record. If the
+ * thread still runs, the difference is what is left; if it has ended, the rests contain its counts,
+ * and the part that `last` has told already is subtracted from them. */
 static void account_unended(struct sys_hpm_logged *last)
 {
     static struct sys_hpm_value v[VALUES_MAX];
