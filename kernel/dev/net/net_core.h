@@ -16,7 +16,7 @@ int net_make_buffers(struct net_queue *q);
 int net_start_thread(struct net_queue *q);
 /* Makes the queue's thread look soon. Any context with locks of ranks below LOCK_THREAD only. */
 void net_wake(struct net_queue *q);
-/* Calls done() for all frames that are back. Thread context, no spinlock held. */
+/* Calls done() for all frames that are back. Thread context, `work` held, no spinlock. */
 void net_call_done(struct net_queue *q);
 /* Gives back all frames in flight with -EIO. `send` held. */
 void net_give_up(struct net_queue *q);

@@ -117,7 +117,9 @@ static int start_device(struct net_device *d)
 static void look_at_queues(struct net_device *d)
 {
     for (unsigned i = 0; i < d->queues; i++) {
+        mutex_lock(&d->queue[i].work); /* the thread may be in a done() */
         net_call_done(&d->queue[i]);
+        mutex_unlock(&d->queue[i].work);
         net_wake(&d->queue[i]);
     }
 }

@@ -232,10 +232,10 @@ int net_open(struct net_device *d, const struct net_handlers *handlers, void *ar
 /* Closes a device: when it returns no handler runs, and done() was called for all frames. Buffers
  * that the stack has stay its own. Thread context; not from a handler. */
 void net_close(struct net_device *d);
-/* Stops and starts an open device; frames in flight are given up. A device that has a frame for
- * five seconds without sending it is reset by itself; one that broke the rules is not. Thread
- * context; not from a handler. Returns 0; -ENETDOWN: it is not open; or an error of net_open(), and
- * it sends and receives nothing. */
+/* Stops and starts an open device; frames in flight are given up, and their done() was called when
+ * it returns. A device that has a frame for five seconds without sending it is reset by itself; one
+ * that broke the rules is not. Thread context; not from a handler. Returns 0; -ENETDOWN: it is not
+ * open; or an error of net_open(), and it sends and receives nothing. */
 int net_reset(struct net_device *d);
 void net_read_stats(struct net_device *d, struct net_stats *out); /* thread context */
 

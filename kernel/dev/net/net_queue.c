@@ -287,7 +287,6 @@ static void work(struct net_queue *q)
         mutex_lock(&q->work);
     }
     mutex_unlock(&q->work);
-    net_call_done(q);
 }
 
 static void look_at_link(struct net_device *d)
