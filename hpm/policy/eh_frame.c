@@ -1,7 +1,8 @@
 /* See eh_frame.h. */
 #include "hpm/policy/eh_frame.h"
 
-#define OPS_MAX 4096 /* of one function's; those of CPython's interpreter are 1,500 */
+#define OPS_MAX     4096 /* of one function's; those of CPython's interpreter are 1,500 */
+#define LETTERS_MAX 8    /* of an augmentation, the NUL included; compilers write up to 6 */
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
@@ -51,7 +52,8 @@ static uint64_t take_leb(struct reader *r, bool is_signed)
         if (bit < 64)
             v |= (uint64_t)(byte & 0x7f) << bit;
         bit += 7;
-    } while (byte & 0x80);
+    } while (byte & 0x80 && bit < 70); /* a number of 64 bits has no more bytes */
+    r->bad |= byte >> 7;
     if (is_signed && byte & 0x40 && bit < 64)
         v |= UINT64_MAX << bit;
     return v;
@@ -202,6 +204,18 @@ static void take_augmentation(struct reader *r, const char *letter, struct commo
     r->bad |= data.bad;
 }
 
+/* Takes the letters that tell what an entry has besides, with their NUL. */
+static const char *take_letters(struct reader *r)
+{
+    const char *letters = (const char *)r->at;
+
+    for (unsigned n = 0; n < LETTERS_MAX; n++)
+        if (!take_number(r, 1))
+            return letters;
+    r->bad = true;
+    return letters;
+}
+
 static bool read_common(struct reader r, const struct eh_frames *f, struct common *out)
 {
     take_length(&r);
@@ -209,9 +223,7 @@ static bool read_common(struct reader r, const struct eh_frames *f, struct commo
     if (take_number(&r, 4) != 0) /* not a CIE */
         return false;
     uint64_t version = take_number(&r, 1);
-    const char *letters = (const char *)r.at;
-    while (take_number(&r, 1))
-        ;
+    const char *letters = take_letters(&r);
     out->code_step = take_uleb(&r);
     out->data_step = take_sleb(&r);
     uint64_t link = version == 1 ? take_number(&r, 1) : take_uleb(&r);
@@ -271,6 +283,7 @@ static void set_word(const struct eh_frames *f, struct eh_state *s, uint64_t num
 
     if (w)
         *w = (struct rule_word){at == (int32_t)at ? from : RULE_LOST, (int32_t)at};
+    s->rule.ends &= number != f->machine->link;
 }
 
 static void set_cfa(struct eh_state *s, uint8_t from, int64_t at, bool stored)
@@ -340,6 +353,8 @@ static void restore_word(const struct eh_frames *f, struct eh_state *s, uint64_t
 
     if (w)
         *w = *first;
+    if (number == f->machine->link)
+        s->rule.ends = s->first.ends;
 }
 
 static void save_state(struct eh_state *s)

@@ -12,7 +12,8 @@ struct code_image {
     unsigned refs;         /* [I] */
     struct object *object; /* [-] its file, referenced */
     struct eh_frames frames;
-    unsigned order; /* of the frames with its bytes */
+    void *copy; /* of the description, an area */
+    uint64_t bytes;
 };
 
 static struct mutex images_mutex = MUTEX(images_mutex, "descriptions of code"); /* [I] */
@@ -28,15 +29,9 @@ static bool is_wanted(void)
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-static uint64_t bytes_of(const struct code_image *i)
-{
-    return PAGE_SIZE << i->order;
-}
-
 static void free_image(struct code_image *i)
 {
-    if (i->frames.bytes)
-        frame_free(virt_to_phys(i->frames.bytes), i->order);
+    area_free(i->copy);
     object_put(i->object);
     kfree(i);
 }
@@ -51,7 +46,7 @@ static void take_unused_locked(uint64_t room, bool all, struct list *out)
         next = it->next;
         if (i->refs || (!all && all_bytes + room <= COPIES_BYTES_MAX))
             continue;
-        all_bytes -= bytes_of(i);
+        all_bytes -= i->bytes;
         list_remove(it);
         list_push_back(out, it);
     }
@@ -92,26 +87,16 @@ static struct code_image *find_locked(const struct object *o)
 /* Copies a file's description. Returns NULL if it has none, or there is no memory. */
 static struct code_image *read_image(struct object *o, const struct eh_place *place)
 {
-    size_t bytes = MIN(place->bytes, COPY_BYTES_MAX);
-    struct code_image *i = kmalloc(sizeof(*i));
-    paddr_t pa;
+    uint64_t bytes = MIN(place->bytes, COPY_BYTES_MAX);
+    struct code_image *i = bytes ? kmalloc(sizeof(*i)) : NULL;
 
-    if (!i || !bytes)
-        goto out;
-    *i = (struct code_image){.order =
-                                 bytes > PAGE_SIZE ? log2_floor(bytes - 1) + 1 - PAGE_SHIFT : 0};
-    if (frame_alloc(i->order, &pa))
-        goto out;
-    void *copy = phys_to_virt(pa);
-    int64_t n = object_read(o, place->at, copy, bytes);
-    if (n <= 0 || eh_frames_open(copy, (size_t)n, place->address, place->machine, &i->frames)) {
-        frame_free(pa, i->order);
-        goto out;
-    }
-    i->object = object_get(o);
-    return i;
-out:
-    kfree(i);
+    if (!i)
+        return NULL;
+    *i = (struct code_image){.object = object_get(o), .copy = area_alloc(bytes), .bytes = bytes};
+    int64_t n = i->copy ? object_read(o, place->at, i->copy, bytes) : 0;
+    if (n > 0 && !eh_frames_open(i->copy, (size_t)n, place->address, place->machine, &i->frames))
+        return i;
+    free_image(i);
     return NULL;
 }
 
@@ -123,10 +108,11 @@ static struct code_image *enter_image(struct code_image *i)
 
     mutex_lock(&images_mutex);
     struct code_image *known = find_locked(i->object);
-    take_unused_locked(bytes_of(i), false, &unused);
-    if (!known && all_bytes + bytes_of(i) <= COPIES_BYTES_MAX) {
+    if (!known)
+        take_unused_locked(i->bytes, false, &unused);
+    if (!known && all_bytes + i->bytes <= COPIES_BYTES_MAX) {
         list_push_back(&images, &i->link);
-        all_bytes += bytes_of(i);
+        all_bytes += i->bytes;
         known = i;
     }
     if (known)
@@ -187,22 +173,30 @@ static bool has_locked(const struct chain_images *list, const struct chain_image
            there->frames == image->frames;
 }
 
-/* Adds to the end, where interrupts find it when it is whole. Takes over the reference. */
+/* Adds to the end, where interrupts find it when it is whole, unless it is there or the list is
+ * full. The list then has the image's reference. Returns whether it was added. */
+static bool append_locked(struct code_images *to, const struct chain_image *image,
+                          struct code_image *i)
+{
+    uint32_t n = to->list.count;
+
+    if (n == CHAIN_IMAGES_MAX || has_locked(&to->list, image))
+        return false;
+    to->list.image[n] = *image;
+    to->image[n] = i;
+    __atomic_store_n(&to->list.version, ++versions, __ATOMIC_RELAXED);
+    __atomic_store_n(&to->list.count, n + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Takes over the reference. */
 static void add(struct code_images *to, const struct mapped *m, struct code_image *i)
 {
     const struct chain_image image = {m->region.start, m->region.end, m->region.start - m->address,
                                       &i->frames};
-    bool added = false;
 
     mutex_lock(&images_mutex);
-    uint32_t n = to->list.count;
-    if (n < CHAIN_IMAGES_MAX && to->programs == m->programs && !has_locked(&to->list, &image)) {
-        to->list.image[n] = image;
-        to->image[n] = i;
-        __atomic_store_n(&to->list.version, ++versions, __ATOMIC_RELAXED);
-        __atomic_store_n(&to->list.count, n + 1, __ATOMIC_RELEASE);
-        added = true;
-    }
+    bool added = to->programs == m->programs && append_locked(to, &image, i);
     mutex_unlock(&images_mutex);
     if (!added)
         put_image(i);
@@ -283,8 +277,7 @@ static void forget(struct code_images *c)
 
 void code_images_begin(struct process *p)
 {
-    if (p->code.list.count)
-        forget(&p->code);
+    forget(&p->code); /* and what is being read of the program before */
     if (is_wanted())
         take_all(p);
 }
@@ -305,11 +298,11 @@ void code_images_copy(struct process *p, struct process *parent)
     if (!chain_images_any(&from->list))
         return;
     mutex_lock(&images_mutex);
-    to->list = from->list;
-    for (uint32_t i = 0; i < to->list.count; i++) {
-        to->image[i] = from->image[i];
-        to->image[i]->refs++;
-    }
+    bool same = !to->list.count; /* code_images_want() may have found it before */
+    for (uint32_t i = 0; i < from->list.count; i++)
+        from->image[i]->refs += append_locked(to, &from->list.image[i], from->image[i]);
+    if (same)
+        __atomic_store_n(&to->list.version, from->list.version, __ATOMIC_RELAXED);
     mutex_unlock(&images_mutex);
 }
 

@@ -29,7 +29,7 @@ void code_images_let(void);
 void code_images_begin(struct process *p);
 /* The calling thread's process has mapped code at va. */
 void code_images_mapped(struct process *p, vaddr_t va);
-/* A new process without threads has the same code as its parent. */
+/* A new process without threads, which is entered, has the same code as its parent. */
 void code_images_copy(struct process *p, struct process *parent);
 /* The calling thread runs no code of its process any more. */
 void code_images_leave(struct thread *self);

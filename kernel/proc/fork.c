@@ -126,8 +126,8 @@ static int make_child(struct process *parent, const struct fork_request *what, s
         process_unmake(p);
         return err;
     }
-    code_images_copy(p, parent);
     process_enter(p, what->exit_signal);
+    code_images_copy(p, parent);
     return 0;
 }
 

@@ -291,6 +291,97 @@ static void bytes_that_are_changed_do_no_harm(void **state)
     free(bytes);
 }
 
+/* ---- Files that no linker makes -------------------------------------------------------------- */
+
+#define MADE_AT 0x10000
+
+/* Opens a table of one function of 0x100 bytes at MADE_AT + 0x8000, with the letters of its CIE and
+ * its instructions. Entries are padded with NOPs. */
+static void open_made(const char *letters, const uint8_t *ops, uint32_t n)
+{
+    static uint8_t made[4096];
+    static const uint8_t rest[] = {1, 0x78, 16, 1, 0x1b}; /* steps 1, -8; the link; of R */
+    uint32_t letter_bytes = (uint32_t)strlen(letters) + 1,
+             common = 4 + 1 + letter_bytes + sizeof rest, at = EH_ROWS_AT + 8,
+             function_at = at + 4 + common;
+    const int32_t row[] = {0x8000, (int32_t)function_at};
+    const uint32_t function[] = {4 + 8 + 1 + n, 4 + common + 4, 0x8000 - function_at - 8, 0x100};
+
+    assert_true(function_at + sizeof function + 1 + n <= sizeof made);
+    memset(made, 0, sizeof made);
+    memcpy(made, (uint8_t[]){1, 0x1b, 3, 0x3b, 0, 0, 0, 0, 1}, 9);
+    memcpy(made + EH_ROWS_AT, row, sizeof row);
+    memcpy(made + at, &common, 4);
+    made[at + 8] = 1;
+    memcpy(made + at + 9, letters, letter_bytes);
+    memcpy(made + at + 9 + letter_bytes, rest, sizeof rest);
+    memcpy(made + function_at, function, sizeof function);
+    memcpy(made + function_at + sizeof function + 1, ops, n);
+    assert_int_equal(eh_frames_open(made, sizeof made, MADE_AT, EM_X86_64, &frames), 0);
+}
+
+static bool rule_in_made(uint64_t offset, struct frame_rule *rule)
+{
+    return eh_rule_at(&frames, MADE_AT + 0x8000 + offset, &work, rule);
+}
+
+/* An interrupt interprets them: work for each instruction is bounded. */
+static void numbers_and_letters_have_a_length(void **state)
+{
+    uint8_t ops[] = {DW_CFA_def_cfa, 7, 0x88, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0};
+    uint8_t longer[] = {DW_CFA_def_cfa, 7,    0x88, 0x80, 0x80, 0x80, 0x80,
+                        0x80,           0x80, 0x80, 0x80, 0x80, 0};
+    struct frame_rule rule;
+
+    (void)state;
+    open_made("zR", ops, sizeof ops);
+    assert_true(rule_in_made(0, &rule) && rule_in_made(0xff, &rule));
+    assert_true(rule.cfa.from == RULE_SP && rule.cfa.at == 8);
+    assert_false(rule_in_made(0x100, &rule));
+    open_made("zR", longer, sizeof longer);
+    assert_false(rule_in_made(0, &rule));
+    open_made("zRBBBBB", ops, sizeof ops);
+    assert_true(rule_in_made(0, &rule));
+    open_made("zRBBBBBB", ops, sizeof ops);
+    assert_false(rule_in_made(0, &rule));
+}
+
+static void code_has_a_caller_again(void **state)
+{
+    static const uint8_t ops[] = {DW_CFA_def_cfa,
+                                  7,
+                                  16,
+                                  DW_CFA_remember_state,
+                                  DW_CFA_undefined,
+                                  16,
+                                  DW_CFA_advance_loc | 1,
+                                  DW_CFA_offset | 16,
+                                  1,
+                                  DW_CFA_undefined,
+                                  16,
+                                  DW_CFA_advance_loc | 1,
+                                  DW_CFA_restore_state,
+                                  DW_CFA_undefined,
+                                  16,
+                                  DW_CFA_advance_loc | 1,
+                                  DW_CFA_restore | 16};
+    static const bool ends[] = {true, true, true, false};
+    struct frame_rule rule;
+
+    (void)state;
+    open_made("zR", ops, sizeof ops);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(rule_in_made(i, &rule));
+        assert_int_equal(rule.ends, ends[i]);
+    }
+    static const uint8_t stored[] = {
+        DW_CFA_def_cfa, 7, 16, DW_CFA_undefined, 16, DW_CFA_advance_loc | 1, DW_CFA_offset | 16, 1};
+    open_made("zR", stored, sizeof stored);
+    assert_true(rule_in_made(0, &rule) && rule.ends);
+    assert_true(rule_in_made(1, &rule) && !rule.ends);
+    assert_true(rule.link.from == RULE_CFA && rule.link.at == -8);
+}
+
 static void a_linkage_table_leaves_the_link_in_its_register(void **state)
 {
     /* One entry, and the first, between other code. */
@@ -317,6 +408,8 @@ int main(void)
         cmocka_unit_test(rules_are_as_libdw_has_them),
         cmocka_unit_test(code_is_where_its_segment_says),
         cmocka_unit_test(a_linkage_table_leaves_the_link_in_its_register),
+        cmocka_unit_test(numbers_and_letters_have_a_length),
+        cmocka_unit_test(code_has_a_caller_again),
         cmocka_unit_test(what_is_cut_off_is_not_read),
         cmocka_unit_test(bytes_that_are_changed_do_no_harm),
     };

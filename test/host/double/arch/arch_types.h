@@ -12,6 +12,9 @@ struct arch_cpu {
 struct arch_context {
     int unused;
 };
+struct arch_user {
+    int unused;
+};
 struct arch_space {
     struct table_double *table; /* test/host/double/mm_double.c */
 };
