@@ -154,6 +154,13 @@ void hpm_session_raw_thread(const struct hpm_session *s, unsigned i, const struc
                             struct hpm_raw *out);
 void hpm_session_raw_cpu(const struct hpm_session *s, unsigned i, const struct cpu *cpu,
                          struct hpm_raw *out);
+/* Programs know events by the selectors of the processor that the CPUs say they are. Where the PMU
+ * is another's, hpm_codes_differ returns true, and hpm_code_name the generic event that counts what
+ * the selector `code` counts on that processor; NULL: none. hpm_code_is returns whether a name,
+ * without modes, is that event there. Any context. */
+bool hpm_codes_differ(void);
+const char *hpm_code_name(uint64_t code);
+bool hpm_code_is(const char *name, uint64_t code);
 /* Returns 0 if the event of this text can be counted; -ENODEV: there is no PMU; -ENOENT: the PMU
  * has no such event, or no counter for it. Any context. */
 int hpm_event_check(const char *text);

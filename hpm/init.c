@@ -217,6 +217,9 @@ void hpm_init(unsigned cpus)
     hpm_state.by_instructions = hpm_slices && hpm_state.pmu.slices_by_instructions;
     if (hpm_slices && !hpm_state.by_instructions)
         kprintf("hpm: %s: slices cannot end by instructions here: they end by cycles\n", ops->name);
+    struct event_identity processor = pmu_identity();
+    const struct event_table *codes = event_table_for(&processor);
+    hpm_state.codes = codes == hpm_state.pmu.events.table ? NULL : codes;
     find_events();
     int err = plans_init(ops);
     if (err) {

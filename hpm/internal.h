@@ -91,6 +91,9 @@ struct hpm_state {
     unsigned fixed;              /* number of counters in pmu.events.fixed */
     uint32_t sampling;           /* atomic: generation of the request for samples, see sampling.c */
     struct pmu_caps pmu;
+    /* Events of the processor that the CPUs say they are, where the PMU is another's, as a
+     * simulated machine's is; else NULL. */
+    const struct event_table *codes;
     struct event event[HPM_EVENTS]; /* by figure; no counters: it cannot be counted */
     struct event always[2];         /* cycles and instructions; no modes: not counted */
     struct context_figures figures; /* logical counts of the figures */

@@ -44,6 +44,24 @@ void hpm_session_raw_cpu(const struct hpm_session *s, unsigned i, const struct c
         add_context(&cpu->hpm->apart[a], count_of(s, i), out);
 }
 
+bool hpm_codes_differ(void)
+{
+    return hpm_state.codes != NULL;
+}
+
+bool hpm_code_is(const char *name, uint64_t code)
+{
+    return hpm_state.codes && event_is(hpm_state.codes, name, code);
+}
+
+const char *hpm_code_name(uint64_t code)
+{
+    for (const struct event_generic *g = event_generics; g->name; g++)
+        if (hpm_code_is(g->name, code))
+            return g->name;
+    return NULL;
+}
+
 int hpm_event_check(const char *text)
 {
     const struct event_pmu *pmu = &hpm_state.pmu.events;

@@ -19,8 +19,9 @@
 #   nodes=C:SIZE,..  memory nodes: the number of CPUs of each, from the first on, and its memory,
 #                    together smp and mem: 3:384M,5:128M
 #   cpu=MODEL        CPU model  (max; on a simulated machine
-#                    x86_64: max,vendor=GenuineIntel,-monitor: QEMU tells guests of hardware threads
-#                    in Intel's CPUID leaves only, and does not sleep in MWAIT;
+#                    x86_64: max,vendor=GenuineIntel,family=6,model=85,stepping=4,-monitor: QEMU
+#                    tells guests of hardware threads in Intel's CPUID leaves only, and does not
+#                    sleep in MWAIT; programs that know codes of events take it for a Skylake-SP;
 #                    aarch64: neoverse-n1, of which no instruction (SVE, memory copies) accesses
 #                    memory without the simulator's notice; any model's counter runs at 1 GHz, a
 #                    tick a cycle)
@@ -129,8 +130,9 @@ least_kib() { # FILE
 # QEMU's own; see below.
 case $arch in
 x86_64)
-	model=q35 firmware_kib=81920 simulated_cpu=max,vendor=GenuineIntel,-monitor \
-		with_status='-device isa-debug-exit,iobase=0xf4,iosize=4'
+	model=q35 firmware_kib=81920
+	simulated_cpu=max,vendor=GenuineIntel,family=6,model=85,stepping=4,-monitor
+	with_status='-device isa-debug-exit,iobase=0xf4,iosize=4'
 	code=/usr/share/OVMF/OVMF_CODE_4M.fd vars=/usr/share/OVMF/OVMF_VARS_4M.fd package=ovmf ;;
 aarch64)
 	model=virt,gic-version=$gic firmware_kib=131072 simulated_cpu=neoverse-n1 \

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "apps/libc/image.h"
 #include "apps/libc/libc.h"
-#include "kernel/lib/elf64.h"
 
 extern const char __ehdr_start[];
 extern void (*__preinit_array_start[])(void), (*__preinit_array_end[])(void);
@@ -39,11 +39,10 @@ struct tls_image {
 
 static struct tls_image tls_find(void)
 {
-    const struct elf64_header *eh = (const void *)__ehdr_start;
+    const struct elf_header *eh = (const void *)__ehdr_start;
     for (unsigned i = 0; i < eh->phnum; i++) {
-        const struct elf64_segment *ph =
-            (const void *)(__ehdr_start + eh->phoff + i * eh->phentsize);
-        if (ph->type == ELF_TLS)
+        const struct elf_segment *ph = (const void *)(__ehdr_start + eh->phoff + i * eh->phentsize);
+        if (ph->type == SEGMENT_TLS)
             return (struct tls_image){(const void *)ph->vaddr, ph->filesz, ph->memsz,
                                       ph->align ? ph->align : 1};
     }

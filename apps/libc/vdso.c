@@ -1,19 +1,19 @@
 /* Finds functions of the vDSO, a shared object that the kernel maps for programs (vdso(7)). Its
  * addresses are offsets from its first byte. */
 #include <string.h>
+#include "apps/libc/image.h"
 #include "apps/libc/libc.h"
-#include "kernel/lib/elf64.h"
 
 static const void *dynamic_entry(const char *vdso, int64_t tag)
 {
-    const struct elf64_header *h = (const void *)vdso;
-    const struct elf64_segment *s = (const void *)(vdso + h->phoff), *end = s + h->phnum;
+    const struct elf_header *h = (const void *)vdso;
+    const struct elf_segment *s = (const void *)(vdso + h->phoff), *end = s + h->phnum;
 
-    while (s < end && s->type != ELF_DYNAMIC)
+    while (s < end && s->type != SEGMENT_DYNAMIC)
         s++;
     if (s == end)
         return NULL;
-    const struct elf64_dynamic *d = (const void *)(vdso + s->offset);
+    const struct elf_dynamic *d = (const void *)(vdso + s->offset);
     while (d->tag && d->tag != tag)
         d++;
     return d->tag ? vdso + d->value : NULL;
@@ -32,11 +32,11 @@ void *vdso_function(const char *end)
 
     if (!vdso)
         return NULL;
-    const uint32_t *hash = dynamic_entry(vdso, ELF_TAG_HASH); /* its second word counts symbols */
-    const struct elf64_symbol *symbols = dynamic_entry(vdso, ELF_TAG_SYMBOLS);
-    const char *strings = dynamic_entry(vdso, ELF_TAG_STRINGS);
+    const uint32_t *hash = dynamic_entry(vdso, DYNAMIC_HASH); /* its second word counts symbols */
+    const struct elf_symbol *symbols = dynamic_entry(vdso, DYNAMIC_SYMBOLS);
+    const char *strings = dynamic_entry(vdso, DYNAMIC_STRINGS);
     for (uint32_t i = 0; hash && symbols && strings && i < hash[1]; i++)
-        if (symbols[i].shndx && ends_with(strings + symbols[i].name, end))
+        if (symbols[i].section && ends_with(strings + symbols[i].name, end))
             return (void *)(vdso + symbols[i].value);
     return NULL;
 }

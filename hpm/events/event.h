@@ -125,6 +125,9 @@ struct event_generic {
     const char *name, *about;
 };
 extern const struct event_generic event_generics[]; /* ended by a NULL name */
+/* Returns whether a name, without modes, is the event with this selector on a PMU with this table;
+ * of a generic name, whether it is one of those that it may stand for. */
+bool event_is(const struct event_table *t, const char *text, uint64_t config);
 /* Writes the event that a generic name stands for on this PMU to *text, as a text for event_parse
  * without an end. Returns its length; 0: not available. */
 size_t event_of_generic(const struct event_pmu *pmu, const char *name, const char **text);

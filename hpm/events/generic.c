@@ -77,6 +77,20 @@ size_t event_of_generic(const struct event_pmu *pmu, const char *name, const cha
     return found.n;
 }
 
+bool event_is(const struct event_table *t, const char *text, uint64_t config)
+{
+    const struct event_pmu pmu = {.table = t};
+    const struct event_generic_map *map = map_of(t);
+    int number = number_of(word_of(text));
+    const char *list = number < 0 ? text : map->events ? map->events[number] : NULL;
+    struct event event;
+
+    for (struct word w = next_word(list ? list : ""); w.n; w = next_word(w.at + w.n))
+        if (is_there(&pmu, w, &event) && event.config == config && !event.exclusion)
+            return true;
+    return false;
+}
+
 static int refuse_word(struct word w, const char *why, const char *name, struct text *err)
 {
     text_put_word(err, w);

@@ -65,6 +65,11 @@ static const uint8_t software[PERF_COUNT_SW_MAX] = {
     [PERF_COUNT_SW_CGROUP_SWITCHES] = NOT_COUNTED,
 };
 
+const char *const *perf_names(unsigned i)
+{
+    return i < ARRAY_SIZE(caches) ? caches[i].names : NULL;
+}
+
 static int find_cache(uint64_t config, struct perf_found *out)
 {
     for (size_t i = 0; i < ARRAY_SIZE(caches); i++)

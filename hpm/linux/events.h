@@ -31,6 +31,9 @@ struct perf_found {
  * raw_type: the number that the PMU has in /sys, beside PERF_TYPE_RAW. */
 int perf_find(uint32_t type, uint64_t config, uint32_t raw_type, struct perf_found *out);
 
+/* Returns list i of those names, of which each counts the same; NULL: there are no more. */
+const char *const *perf_names(unsigned i);
+
 #define PERF_NAME_MAX 64
 /* Writes the event's text for a session, with the modes that the attr leaves: "cycles:u". Returns
  * false if no mode is left, so that nothing is counted. name: of perf_find, or of its code. */

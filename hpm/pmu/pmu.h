@@ -76,6 +76,10 @@ enum { PMU_CYCLES = HPM_COUNTERS_ALL, PMU_INSTRUCTIONS, PMU_COUNTERS_ALL };
  * armed for. */
 enum { PMU_SLICE = 1, PMU_RECORDS = 2, PMU_COUNTER = 1 << 8 };
 
+/* Returns which processor this CPU says it is: by CPUID, or MIDR_EL1. x86_regs.c and
+ * armv8_regs.c. */
+struct event_identity pmu_identity(void);
+
 struct pmu_ops {
     const char *name;
     /* Looks for the hardware and fills in `caps`. Returns 0, or -ENODEV if it is absent. Boot CPU,

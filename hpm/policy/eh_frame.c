@@ -1,6 +1,5 @@
 /* See eh_frame.h. */
 #include "hpm/policy/eh_frame.h"
-#include "kernel/lib/elf64.h"
 
 #define OPS_MAX     4096 /* of one function's; those of CPython's interpreter are 1,500 */
 #define LETTERS_MAX 8    /* of an augmentation, the NUL included; compilers write up to 6 */
@@ -100,6 +99,7 @@ static uint64_t take_pointer(struct reader *r, uint8_t encoding, const struct eh
 /* ---- The table ------------------------------------------------------------------------------- */
 
 /* DWARF's numbers of registers (System V ABI for x86-64, 3.6.2; AADWARF64, 4.1). */
+enum { EM_X86_64 = 62, EM_AARCH64 = 183 };
 struct eh_machine {
     uint16_t machine;
     uint8_t by_from[RULE_CFA]; /* by rule_from */
@@ -107,8 +107,8 @@ struct eh_machine {
 };
 #define NO_REGISTER 0xff
 static const struct eh_machine machines[] = {
-    {ELF_MACHINE_X86_64, {7, 6, 3, 10}, 16},
-    {ELF_MACHINE_AARCH64, {31, 29, NO_REGISTER, NO_REGISTER}, 30},
+    {EM_X86_64, {7, 6, 3, 10}, 16},
+    {EM_AARCH64, {31, 29, NO_REGISTER, NO_REGISTER}, 30},
 };
 
 int eh_frames_open(const void *bytes, size_t size, uint64_t address, uint16_t machine,
@@ -329,7 +329,7 @@ static void set_cfa_by(const struct eh_frames *f, struct eh_state *s, struct rea
 
     if (e.bad) {
         s->bad = true;
-    } else if (f->machine->machine == ELF_MACHINE_X86_64 && read_linkage(e, address, &at)) {
+    } else if (f->machine->machine == EM_X86_64 && read_linkage(e, address, &at)) {
         set_cfa(s, RULE_SP, at, false);
     } else {
         struct rule_word w = read_expression(f, e, &stored);

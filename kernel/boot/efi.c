@@ -9,13 +9,27 @@
 #include "efi_initrd.h"
 #include "kernel/boot/gop.h"
 #include "kernel/lib/date.h"
-#include "kernel/lib/elf64.h"
 
+#define PT_LOAD       1
 #define KERNEL_ALIGN  (2 * MIB)
 #define MAX_BELOW_4GB UINT32_MAX
 #define EXIT_TRIES    8
 #define DTB_MAGIC     0xd00dfeed
 #define MAP_SLACK     (16 * sizeof(EFI_MEMORY_DESCRIPTOR)) /* reading the map makes it grow */
+
+struct elf_header {
+    uint8_t ident[16];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, phoff, shoff;
+    uint32_t flags;
+    uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+};
+
+struct elf_segment {
+    uint32_t type, flags;
+    uint64_t offset, vaddr, paddr, filesz, memsz, align;
+};
 
 struct memory_map {
     EFI_MEMORY_DESCRIPTOR *descriptors;
@@ -32,15 +46,16 @@ static EFI_STATUS fail(EFI_STATUS status, const CHAR16 *what)
 
 /* Returns the kernel's segments. The ELF file is from the same build: it is only checked to be
  * complete. */
-static const struct elf64_segment *kernel_segments(unsigned *n)
+static const struct elf_segment *kernel_segments(unsigned *n)
 {
-    const struct elf64_header *h = (const struct elf64_header *)kernel_file;
+    const struct elf_header *h = (const struct elf_header *)kernel_file;
     uint64_t size = (uint64_t)(kernel_file_end - kernel_file);
 
-    if (size < sizeof(*h) || !elf64_is(h) || h->machine != efi_arch_elf_machine ||
+    if (size < sizeof(*h) || CompareMem(h->ident, "\177ELF\2\1\1", 7) ||
+        h->machine != efi_arch_elf_machine || h->phentsize != sizeof(struct elf_segment) ||
         h->phoff + (uint64_t)h->phnum * h->phentsize > size)
         return NULL;
-    const struct elf64_segment *s = (const struct elf64_segment *)(kernel_file + h->phoff);
+    const struct elf_segment *s = (const struct elf_segment *)(kernel_file + h->phoff);
     for (unsigned i = 0; i < h->phnum; i++) {
         if (s[i].offset > size || s[i].filesz > size - s[i].offset || s[i].filesz > s[i].memsz)
             return NULL;
@@ -83,13 +98,13 @@ static EFI_STATUS allocate_aligned(uint64_t size, uint64_t *base)
 static EFI_STATUS load_kernel(struct boot_info *info, struct efi_entry *entry)
 {
     unsigned n;
-    const struct elf64_segment *s = kernel_segments(&n);
+    const struct elf_segment *s = kernel_segments(&n);
     uint64_t first = UINT64_MAX, end = 0;
 
     if (!s)
         return fail(EFI_LOAD_ERROR, L"the kernel inside this file is broken");
     for (unsigned i = 0; i < n; i++) {
-        if (s[i].type != ELF_LOAD)
+        if (s[i].type != PT_LOAD)
             continue;
         first = MIN(first, s[i].paddr);
         end = MAX(end, s[i].paddr + s[i].memsz);
@@ -99,9 +114,9 @@ static EFI_STATUS load_kernel(struct boot_info *info, struct efi_entry *entry)
     if (EFI_ERROR(status))
         return fail(status, L"no memory for the kernel where it can be");
     memset((void *)info->kernel_base, 0, info->kernel_size);
-    *entry = (struct efi_entry){.va = ((const struct elf64_header *)kernel_file)->entry};
+    *entry = (struct efi_entry){.va = ((const struct elf_header *)kernel_file)->entry};
     for (unsigned i = 0; i < n; i++) {
-        if (s[i].type != ELF_LOAD)
+        if (s[i].type != PT_LOAD)
             continue;
         uint64_t at = info->kernel_base + (s[i].paddr - first);
         memcpy((void *)at, kernel_file + s[i].offset, s[i].filesz);

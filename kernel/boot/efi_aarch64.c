@@ -6,13 +6,13 @@
  * caches.
  */
 #include "efi_arch.h"
-#include "kernel/lib/elf64.h"
 
-#define SCTLR_M 0x1 /* MMU */
-#define SCTLR_C 0x4 /* data cache */
-#define EL2     (2 << 2)
+#define EM_AARCH64 183
+#define SCTLR_M    0x1 /* MMU */
+#define SCTLR_C    0x4 /* data cache */
+#define EL2        (2 << 2)
 
-const unsigned short efi_arch_elf_machine = ELF_MACHINE_AARCH64;
+const unsigned short efi_arch_elf_machine = EM_AARCH64;
 const bool efi_arch_reaches_all = true;
 
 EFI_STATUS efi_arch_prepare(UNUSED struct boot_info *info)

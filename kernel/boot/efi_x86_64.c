@@ -4,8 +4,8 @@
  * framebuffer at FRAMEBUFFER_BASE, uncached.
  */
 #include "efi_arch.h"
-#include "kernel/lib/elf64.h"
 
+#define EM_X86_64    62
 #define TABLES       10
 #define ENTRIES      512
 #define LARGE_PAGE   (2 * MIB)
@@ -20,7 +20,7 @@
 #define LOW_MEMORY   0x9ffff
 #define CR4_LA57     ((uint64_t)1 << 12)
 
-const unsigned short efi_arch_elf_machine = ELF_MACHINE_X86_64;
+const unsigned short efi_arch_elf_machine = EM_X86_64;
 const bool efi_arch_reaches_all = false;
 
 static uint64_t tables_pa;

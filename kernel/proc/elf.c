@@ -1,39 +1,55 @@
 /* See elf.h. */
 #include "kernel/proc/elf.h"
 
+struct ehdr {
+    uint8_t ident[16];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, phoff, shoff;
+    uint32_t flags;
+    uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+};
+struct phdr {
+    uint32_t type, flags;
+    uint64_t offset, vaddr, paddr, filesz, memsz, align;
+};
+
+enum { EI_CLASS = 4, EI_DATA = 5, EI_VERSION = 6 };
+enum { ELFCLASS64 = 2, ELFDATA2LSB = 1, EV_CURRENT = 1, ET_EXEC = 2, ET_DYN = 3 };
+enum { PT_LOAD = 1, PT_INTERP = 3 };
 #define PHNUM_MAX 64
 
 static const char unread[] = "cannot be read";
 
-static const char *check_header(const struct elf64_header *h, uint64_t size,
+static const char *check_header(const struct ehdr *h, uint64_t size,
                                 const struct elf_limits *limits)
 {
     if (memcmp(h->ident, "\177ELF", 4) != 0)
         return "not an ELF file";
-    if (h->ident[ELF_IDENT_CLASS] != ELF_CLASS_64)
+    if (h->ident[EI_CLASS] != ELFCLASS64)
         return "not a 64-bit ELF file";
-    if (h->ident[ELF_IDENT_DATA] != ELF_DATA_LITTLE)
+    if (h->ident[EI_DATA] != ELFDATA2LSB)
         return "not little-endian";
-    if (h->ident[ELF_IDENT_VERSION] != ELF_VERSION || h->version != ELF_VERSION)
+    if (h->ident[EI_VERSION] != EV_CURRENT || h->version != EV_CURRENT)
         return "unknown ELF version";
     if (h->machine != limits->machine)
         return "for another machine";
-    if (h->type != ELF_TYPE_EXEC && h->type != ELF_TYPE_DYN)
+    if (h->type != ET_EXEC && h->type != ET_DYN)
         return "not an executable";
     if (h->ehsize != sizeof(*h))
         return "ELF header of a wrong size";
-    if (h->phentsize != sizeof(struct elf64_segment))
+    if (h->phentsize != sizeof(struct phdr))
         return "program headers of a wrong size";
     if (!h->phnum)
         return "no program headers";
     if (h->phnum > PHNUM_MAX)
         return "too many program headers";
-    if (h->phoff > size || h->phnum * sizeof(struct elf64_segment) > size - h->phoff)
+    if (h->phoff > size || h->phnum * sizeof(struct phdr) > size - h->phoff)
         return "program headers beyond the end of the file";
     return NULL;
 }
 
-static bool in_range(const struct elf64_segment *p, const struct elf_limits *limits, bool relative)
+static bool in_range(const struct phdr *p, const struct elf_limits *limits, bool relative)
 {
     vaddr_t low = relative ? 0 : limits->low,
             high = relative ? limits->memory_size_max : limits->high;
@@ -41,7 +57,7 @@ static bool in_range(const struct elf64_segment *p, const struct elf_limits *lim
     return p->vaddr >= low && p->vaddr < high && p->memsz <= high - p->vaddr;
 }
 
-static const char *check_segment(const struct elf64_segment *p, uint64_t size,
+static const char *check_segment(const struct phdr *p, uint64_t size,
                                  const struct elf_limits *limits, bool relative)
 {
     if (p->offset > size || p->filesz > size - p->offset)
@@ -64,7 +80,7 @@ static const char *check_segment(const struct elf64_segment *p, uint64_t size,
     return NULL;
 }
 
-static const char *add_segment(struct elf_plan *plan, const struct elf64_segment *p)
+static const char *add_segment(struct elf_plan *plan, const struct phdr *p)
 {
     if (plan->count == ELF_SEGMENTS_MAX)
         return "too many segments";
@@ -85,7 +101,7 @@ static const char *add_segment(struct elf_plan *plan, const struct elf64_segment
 }
 
 static const char *read_interpreter(struct elf_plan *plan, const struct elf_file *file,
-                                    const struct elf64_segment *p)
+                                    const struct phdr *p)
 {
     if (p->offset > file->size || p->filesz > file->size - p->offset)
         return "interpreter's path beyond the end of the file";
@@ -102,12 +118,12 @@ static const char *read_interpreter(struct elf_plan *plan, const struct elf_file
 }
 
 /* Notes where the program headers are in memory, if a segment has them. */
-static void find_headers(struct elf_plan *plan, const struct elf64_header *h)
+static void find_headers(struct elf_plan *plan, const struct ehdr *h)
 {
-    uint64_t bytes = h->phnum * sizeof(struct elf64_segment);
+    uint64_t bytes = h->phnum * sizeof(struct phdr);
 
     plan->header_count = h->phnum;
-    plan->header_size = sizeof(struct elf64_segment);
+    plan->header_size = sizeof(struct phdr);
     for (unsigned i = 0; i < plan->count; i++) {
         const struct elf_segment *s = &plan->segments[i];
         if (h->phoff >= s->file_offset && h->phoff - s->file_offset < s->file_size &&
@@ -116,17 +132,17 @@ static void find_headers(struct elf_plan *plan, const struct elf64_header *h)
     }
 }
 
-static const char *plan_segments(const struct elf_file *file, const struct elf64_header *h,
+static const char *plan_segments(const struct elf_file *file, const struct ehdr *h,
                                  const struct elf_limits *limits, struct elf_plan *plan)
 {
     for (unsigned i = 0; i < h->phnum; i++) {
-        struct elf64_segment p;
+        struct phdr p;
         const char *why = NULL;
         if (!file->read_bytes(file->of, h->phoff + i * sizeof(p), &p, sizeof(p)))
             return unread;
-        if (p.type == ELF_INTERP)
+        if (p.type == PT_INTERP)
             why = read_interpreter(plan, file, &p);
-        if (!why && p.type == ELF_LOAD && p.memsz)
+        if (!why && p.type == PT_LOAD && p.memsz)
             why = check_segment(&p, file->size, limits, plan->relative) ?: add_segment(plan, &p);
         if (why)
             return why;
@@ -148,7 +164,7 @@ static const char *check_entry(const struct elf_plan *plan)
 int elf_plan(const struct elf_file *file, const struct elf_limits *limits, struct elf_plan *out,
              const char **why)
 {
-    struct elf64_header h;
+    struct ehdr h;
 
     *why = "shorter than an ELF header";
     if (file->size < sizeof(h))
@@ -156,8 +172,8 @@ int elf_plan(const struct elf_file *file, const struct elf_limits *limits, struc
     *why = unread;
     if (!file->read_bytes(file->of, 0, &h, sizeof(h)))
         return -EIO;
-    *out = (struct elf_plan){
-        .entry = h.entry, .relative = h.type == ELF_TYPE_DYN, .alignment = PAGE_SIZE};
+    *out =
+        (struct elf_plan){.entry = h.entry, .relative = h.type == ET_DYN, .alignment = PAGE_SIZE};
     *why = check_header(&h, file->size, limits);
     if (!*why)
         *why = plan_segments(file, &h, limits, out);

@@ -8,10 +8,11 @@
  */
 #pragma once
 #include "kernel/lib/base.h"
-#include "kernel/lib/elf64.h"
 
 #define ELF_SEGMENTS_MAX    16
 #define ELF_INTERPRETER_MAX 256 /* bytes of the interpreter's path, including its NUL */
+
+enum { ELF_R = 4, ELF_W = 2, ELF_X = 1 }; /* p_flags */
 
 struct elf_segment {
     vaddr_t va;           /* of the first byte, not rounded; relative if `relative` */

@@ -15,19 +15,34 @@ bool perf_is(const struct file *f)
 
 /* ---- What is counted ------------------------------------------------------------------------- */
 
+/* Returns names for what a selector counts, up to NULL. one: room for a name that is none of
+ * perf's. */
+static const char *const *names_of_code(uint64_t code, const char *one[2], char text[PERF_NAME_MAX])
+{
+    one[1] = NULL;
+    if (!hpm_codes_differ()) {
+        perf_code_name(code, text);
+        one[0] = text;
+        return one;
+    }
+    one[0] = hpm_code_name(code);
+    for (unsigned i = 0; !one[0] && perf_names(i); i++)
+        for (const char *const *name = perf_names(i); *name; name++)
+            if (hpm_code_is(*name, code))
+                return perf_names(i);
+    return one;
+}
+
 /* Finds the first name that the PMU has, and writes it with the event's modes. */
 static int find_name(struct perf_event *e)
 {
-    const char *const *name = e->found.names;
-    char code[PERF_NAME_MAX];
-    const char *const by_code[] = {code, NULL};
+    const char *one[2];
+    char text[PERF_NAME_MAX];
 
     if (e->found.is_software)
         return 0;
-    if (e->found.has_code) {
-        perf_code_name(e->found.code, code);
-        name = by_code;
-    }
+    const char *const *name =
+        e->found.has_code ? names_of_code(e->found.code, one, text) : e->found.names;
     while (*name && hpm_event_check(*name))
         name++;
     if (!*name)

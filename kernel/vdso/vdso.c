@@ -1,10 +1,10 @@
 /* See vdso.h. */
 #include "kernel/vdso/vdso.h"
-#include "kernel/lib/elf64.h"
 #include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
 #include "kernel/vdso/vdso_data.h"
 #include "mm/mm.h"
+#include <linux/elf.h>
 
 extern const char vdso_start[],
     vdso_end[]; /* the object, made by the same build and checked there */
@@ -48,22 +48,22 @@ int vdso_map(struct space *s)
 }
 
 /* Returns the value of a row of the object's dynamic section, an offset in the object. */
-static uint64_t dynamic_value(int64_t tag)
+static uint64_t dynamic_value(Elf64_Sxword tag)
 {
-    const struct elf64_header *h = (const struct elf64_header *)vdso_start;
-    const struct elf64_segment *p = (const struct elf64_segment *)(vdso_start + h->phoff);
+    const Elf64_Ehdr *h = (const Elf64_Ehdr *)vdso_start;
+    const Elf64_Phdr *p = (const Elf64_Phdr *)(vdso_start + h->e_phoff);
 
-    while (p->type != ELF_DYNAMIC)
+    while (p->p_type != PT_DYNAMIC)
         p++;
-    const struct elf64_dynamic *d = (const struct elf64_dynamic *)(vdso_start + p->offset);
-    while (d->tag != tag)
+    const Elf64_Dyn *d = (const Elf64_Dyn *)(vdso_start + p->p_offset);
+    while (d->d_tag != tag)
         d++;
-    return d->value;
+    return d->d_un.d_val;
 }
 
 /* The functions by name. */
 struct names {
-    const struct elf64_symbol *symbols;
+    const Elf64_Sym *symbols;
     const char *strings;
     uint32_t count;
 };
@@ -72,9 +72,9 @@ struct names {
 static struct names read_names(void)
 {
     return (struct names){
-        .symbols = (const struct elf64_symbol *)(vdso_start + dynamic_value(ELF_TAG_SYMBOLS)),
-        .strings = vdso_start + dynamic_value(ELF_TAG_STRINGS),
-        .count = ((const uint32_t *)(vdso_start + dynamic_value(ELF_TAG_HASH)))[1],
+        .symbols = (const Elf64_Sym *)(vdso_start + dynamic_value(DT_SYMTAB)),
+        .strings = vdso_start + dynamic_value(DT_STRTAB),
+        .count = ((const uint32_t *)(vdso_start + dynamic_value(DT_HASH)))[1],
     };
 }
 
@@ -83,8 +83,9 @@ vaddr_t vdso_function(const char *name)
     struct names n = read_names();
 
     for (uint32_t i = 1; i < n.count; i++)
-        if (n.symbols[i].size && text_same(n.strings + n.symbols[i].name, name, text_length(name)))
-            return VDSO_EHDR + n.symbols[i].value;
+        if (n.symbols[i].st_size &&
+            text_same(n.strings + n.symbols[i].st_name, name, text_length(name)))
+            return VDSO_EHDR + n.symbols[i].st_value;
     return 0;
 }
 
@@ -93,9 +94,9 @@ const char *vdso_function_at(vaddr_t va, uint64_t *offset)
     struct names n = read_names();
 
     for (uint32_t i = 1; i < n.count; i++) {
-        *offset = va - VDSO_EHDR - n.symbols[i].value;
-        if (*offset < n.symbols[i].size)
-            return n.strings + n.symbols[i].name;
+        *offset = va - VDSO_EHDR - n.symbols[i].st_value;
+        if (*offset < n.symbols[i].st_size)
+            return n.strings + n.symbols[i].st_name;
     }
     return NULL;
 }

@@ -5,7 +5,7 @@
 
 compiler=$arch-linux-gnu-gcc
 command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
-"$compiler" -O1 -static -pthread -o "$work/perf" test/linux/perf.c
+"$compiler" -O1 -static -pthread -o "$work/perf" test/linux/perf/*.c
 tar -C "$work" -cf "$work/initrd.tar" perf
 initrd=initrd=$work/initrd.tar
 

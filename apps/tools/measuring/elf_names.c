@@ -1,10 +1,46 @@
 /* See elf_names.h. Layouts: System V ABI, chapters 4 and 5. */
 #include "apps/tools/measuring/elf_names.h"
-#include "kernel/lib/elf64.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE 4096
+enum {
+    PT_LOAD = 1,
+    PT_NOTE = 4,
+    NT_GNU_BUILD_ID = 3,
+    SHT_SYMTAB = 2,
+    SHT_DYNSYM = 11,
+    STT_OBJECT = 1,
+    STT_FUNC = 2,
+    PAGE = 4096
+};
+
+struct header {
+    uint8_t magic[4], bits, order, rest[10];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, segments_at, sections_at;
+    uint32_t flags;
+    uint16_t bytes, segment_bytes, segments, section_bytes, sections, names;
+};
+struct segment {
+    uint32_t type, flags;
+    uint64_t at, address, physical, file_bytes, bytes, align;
+};
+struct section {
+    uint32_t name, type;
+    uint64_t flags, address, at, bytes;
+    uint32_t link, info;
+    uint64_t align, entry_bytes;
+};
+struct symbol {
+    uint32_t name;
+    uint8_t info, other;
+    uint16_t section;
+    uint64_t value, bytes;
+};
+_Static_assert(sizeof(struct header) == 64 && sizeof(struct segment) == 56 &&
+                   sizeof(struct section) == 64 && sizeof(struct symbol) == 24,
+               "as the ABI has them");
 
 struct file {
     const uint8_t *at;
@@ -20,17 +56,17 @@ static bool get(const struct file *f, uint64_t from, void *to, size_t bytes)
     return true;
 }
 
-static bool find_loaded(const struct file *f, const struct elf64_header *h, struct elf_names *out)
+static bool find_loaded(const struct file *f, const struct header *h, struct elf_names *out)
 {
-    struct elf64_segment s;
+    struct segment s;
     bool any = false;
 
-    for (unsigned i = 0; i < h->phnum; i++) {
-        if (!get(f, h->phoff + (uint64_t)i * sizeof s, &s, sizeof s))
+    for (unsigned i = 0; i < h->segments; i++) {
+        if (!get(f, h->segments_at + (uint64_t)i * sizeof s, &s, sizeof s))
             return false;
-        if (s.type != ELF_LOAD || !s.memsz || s.memsz > UINT64_MAX - s.vaddr)
+        if (s.type != PT_LOAD || !s.bytes || s.bytes > UINT64_MAX - s.address)
             continue;
-        uint64_t low = s.vaddr & ~(uint64_t)(PAGE - 1), high = s.vaddr + s.memsz;
+        uint64_t low = s.address & ~(uint64_t)(PAGE - 1), high = s.address + s.bytes;
         out->low = any && out->low < low ? out->low : low;
         out->high = any && out->high > high ? out->high : high;
         any = true;
@@ -39,36 +75,35 @@ static bool find_loaded(const struct file *f, const struct elf64_header *h, stru
 }
 
 /* Finds the table with most to say. Returns false if there is none. */
-static bool find_table(const struct file *f, const struct elf64_header *h,
-                       struct elf64_section *table)
+static bool find_table(const struct file *f, const struct header *h, struct section *table)
 {
-    struct elf64_section s;
+    struct section s;
 
-    *table = (struct elf64_section){0};
-    for (unsigned i = 0; i < h->shnum; i++) {
-        if (!get(f, h->shoff + (uint64_t)i * sizeof s, &s, sizeof s))
+    *table = (struct section){0};
+    for (unsigned i = 0; i < h->sections; i++) {
+        if (!get(f, h->sections_at + (uint64_t)i * sizeof s, &s, sizeof s))
             return false;
-        if (s.type == ELF_SYMBOLS || (s.type == ELF_DYNAMIC_SYMBOLS && table->type != ELF_SYMBOLS))
+        if (s.type == SHT_SYMTAB || (s.type == SHT_DYNSYM && table->type != SHT_SYMTAB))
             *table = s;
     }
-    return table->type && table->entsize == sizeof(struct elf64_symbol) &&
-           table->offset <= f->bytes && table->size <= f->bytes - table->offset;
+    return table->type && table->entry_bytes == sizeof(struct symbol) && table->at <= f->bytes &&
+           table->bytes <= f->bytes - table->at;
 }
 
 /* Returns a name of the section of names, or NULL. */
-static const char *name_at(const struct file *f, const struct elf64_section *names, uint32_t offset)
+static const char *name_at(const struct file *f, const struct section *names, uint32_t offset)
 {
-    if (names->offset > f->bytes || names->size > f->bytes - names->offset || offset >= names->size)
+    if (names->at > f->bytes || names->bytes > f->bytes - names->at || offset >= names->bytes)
         return NULL;
-    const char *name = (const char *)f->at + names->offset + offset;
-    return *name && memchr(name, '\0', names->size - offset) ? name : NULL;
+    const char *name = (const char *)f->at + names->at + offset;
+    return *name && memchr(name, '\0', names->bytes - offset) ? name : NULL;
 }
 
-static bool is_named(const struct elf64_symbol *s, const struct elf_names *of)
+static bool is_named(const struct symbol *s, const struct elf_names *of)
 {
     unsigned type = s->info & 0xf;
 
-    return (type == ELF_FUNCTION || type == ELF_OBJECT) && s->shndx && s->value >= of->low &&
+    return (type == STT_FUNC || type == STT_OBJECT) && s->section && s->value >= of->low &&
            s->value < of->high;
 }
 
@@ -94,25 +129,25 @@ static void settle(struct elf_names *out)
     out->count = kept;
 }
 
-static bool read_table(const struct file *f, const struct elf64_header *h,
-                       const struct elf64_section *table, struct elf_names *out)
+static bool read_table(const struct file *f, const struct header *h, const struct section *table,
+                       struct elf_names *out)
 {
-    size_t symbols = table->size / sizeof(struct elf64_symbol);
-    struct elf64_section names;
-    struct elf64_symbol s;
+    size_t symbols = table->bytes / sizeof(struct symbol);
+    struct section names;
+    struct symbol s;
 
-    if (table->link >= h->shnum ||
-        !get(f, h->shoff + (uint64_t)table->link * sizeof names, &names, sizeof names))
+    if (table->link >= h->sections ||
+        !get(f, h->sections_at + (uint64_t)table->link * sizeof names, &names, sizeof names))
         return false;
     out->name = calloc(symbols + 1, sizeof *out->name);
     if (!out->name)
         return false;
     for (size_t i = 0; i < symbols; i++) {
-        if (!get(f, table->offset + i * sizeof s, &s, sizeof s) || !is_named(&s, out))
+        if (!get(f, table->at + i * sizeof s, &s, sizeof s) || !is_named(&s, out))
             continue;
         const char *name = name_at(f, &names, s.name);
         if (name)
-            out->name[out->count++] = (struct elf_name){s.value, s.size, name};
+            out->name[out->count++] = (struct elf_name){s.value, s.bytes, name};
     }
     settle(out);
     return true;
@@ -121,11 +156,12 @@ static bool read_table(const struct file *f, const struct elf64_header *h,
 bool elf_names_read(const uint8_t *file, size_t bytes, struct elf_names *out)
 {
     const struct file f = {file, bytes};
-    struct elf64_section table;
-    struct elf64_header h;
+    struct section table;
+    struct header h;
 
     *out = (struct elf_names){0};
-    if (get(&f, 0, &h, sizeof h) && elf64_is(&h) && h.shentsize == sizeof(struct elf64_section) &&
+    if (get(&f, 0, &h, sizeof h) && !memcmp(h.magic, "\177ELF", 4) && h.bits == 2 && h.order == 1 &&
+        h.segment_bytes == sizeof(struct segment) && h.section_bytes == sizeof(struct section) &&
         find_loaded(&f, &h, out) && find_table(&f, &h, &table) && read_table(&f, &h, &table, out))
         return true;
     *out = (struct elf_names){0};
@@ -175,7 +211,7 @@ static unsigned find_id(const struct file *f, uint64_t at, uint64_t end, uint8_t
 
     while (at < end && get(f, at, &n, sizeof n)) {
         uint64_t contents = at + 12 + in_words(n.name_bytes);
-        if (n.type == ELF_NOTE_BUILD_ID && n.name_bytes == 4 && !memcmp(n.name, "GNU", 4))
+        if (n.type == NT_GNU_BUILD_ID && n.name_bytes == 4 && !memcmp(n.name, "GNU", 4))
             return n.bytes <= ELF_BUILD_ID_MAX && get(f, contents, id, n.bytes) ? n.bytes : 0;
         at = contents + in_words(n.bytes);
     }
@@ -185,15 +221,16 @@ static unsigned find_id(const struct file *f, uint64_t at, uint64_t end, uint8_t
 unsigned elf_build_id(const uint8_t *file, size_t bytes, uint8_t id[ELF_BUILD_ID_MAX])
 {
     const struct file f = {file, bytes};
-    struct elf64_segment s;
-    struct elf64_header h;
+    struct segment s;
+    struct header h;
     unsigned found = 0;
 
-    if (!get(&f, 0, &h, sizeof h) || !elf64_is(&h))
+    if (!get(&f, 0, &h, sizeof h) || memcmp(h.magic, "\177ELF", 4) || h.bits != 2 ||
+        h.segment_bytes != sizeof s)
         return 0;
-    for (unsigned i = 0; i < h.phnum && !found; i++)
-        if (get(&f, h.phoff + (uint64_t)i * sizeof s, &s, sizeof s) && s.type == ELF_NOTE &&
-            s.offset <= bytes && s.filesz <= bytes - s.offset)
-            found = find_id(&f, s.offset, s.offset + s.filesz, id);
+    for (unsigned i = 0; i < h.segments && !found; i++)
+        if (get(&f, h.segments_at + (uint64_t)i * sizeof s, &s, sizeof s) && s.type == PT_NOTE &&
+            s.at <= bytes && s.file_bytes <= bytes - s.at)
+            found = find_id(&f, s.at, s.at + s.file_bytes, id);
     return found;
 }

@@ -1,6 +1,12 @@
 /* Access to the registers; see armv8_regs.h. */
 #include "hpm/pmu/arm/armv8_regs.h"
+#include "hpm/pmu/pmu.h"
 #include "sysreg.h"
+
+struct event_identity pmu_identity(void)
+{
+    return event_identity_arm((uint32_t)sysreg_read(midr_el1));
+}
 
 uint64_t armv8_read(enum armv8_reg reg)
 {

@@ -1,5 +1,6 @@
 /* Access to the registers; see x86_regs.h. */
 #include "hpm/pmu/x86/x86_regs.h"
+#include "hpm/pmu/pmu.h"
 #include "lapic.h"
 #include "x86.h"
 
@@ -8,6 +9,11 @@ struct x86_leaf x86_leaf(uint32_t leaf, uint32_t sub)
     struct x86_cpuid r = cpuid(leaf, sub);
 
     return (struct x86_leaf){r.eax, r.ebx, r.ecx, r.edx};
+}
+
+struct event_identity pmu_identity(void)
+{
+    return event_identity_x86(x86_leaf(0, 0).ebx, x86_leaf(1, 0).eax);
 }
 
 uint64_t x86_read(uint32_t msr)

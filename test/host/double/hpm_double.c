@@ -14,6 +14,12 @@ const struct pmu_ops *const pmu_backends[] = {&pmu_model, NULL};
 
 static uint8_t registers[MACHINE_BYTES] ALIGNED(4096);
 
+/* A processor that no table is known of. */
+struct event_identity pmu_identity(void)
+{
+    return (struct event_identity){0};
+}
+
 void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi)
 {
     *msi = (struct arch_msi){.address = 0xfee00000 | cpu->index << 12, .data = 0xf0};

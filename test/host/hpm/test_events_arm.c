@@ -26,6 +26,36 @@ static void cycles_have_a_counter_of_their_own(void **state)
     assert_int_equal(event.fixed, 0);
 }
 
+static void selectors_are_names_that_count_the_same(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t code;
+        bool is;
+    } rows[] = {
+        {"cycles", 0x11, true},
+        {"instructions", 0x08, true},
+        {"branch", 0x21, true}, /* BR_RETIRED */
+        {"branch", 0x12, true}, /* or BR_PRED */
+        {"branch.miss", 0x22, true},
+        {"branch.miss", 0x12, false},
+        {"l1d.miss", 0x03, true},
+        {"L1D_CACHE_REFILL_RD", 0x42, true},
+        {"L1D_CACHE_REFILL_RD", 0x43, false},
+        {"cycles", 0x111, false},
+        {"cycles", UINT64_MAX, false},
+        {"mem.local", 0, false},       /* it has none */
+        {"L1D_LOAD_MISSES", 1, false}, /* another PMU's */
+        {"", 0, false},
+    };
+    const struct event_table *n1 = event_table_named("neoverse-n1");
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+        if (event_is(n1, rows[i].name, rows[i].code) != rows[i].is)
+            fail_msg("%s, %#llx", rows[i].name, (unsigned long long)rows[i].code);
+}
+
 static void chaining_is_no_event(void **state)
 {
     (void)state;
@@ -250,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_numbers),
         cmocka_unit_test(cycles_have_a_counter_of_their_own),
+        cmocka_unit_test(selectors_are_names_that_count_the_same),
         cmocka_unit_test(chaining_is_no_event),
         cmocka_unit_test(what_a_cpu_says_of_common_events_goes_before_its_table),
         cmocka_unit_test(the_best_of_several_events_is_taken),
