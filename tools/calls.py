@@ -79,6 +79,14 @@ def read(options, name, kind):
         refuse(name, "value", f"{options[name]}: {e}")
 
 
+def write(options, name, text):
+    try:
+        with open(options[name], "w") as f:
+            f.write(text)
+    except OSError as e:
+        refuse(name, "value", f"{options[name]}: {e.strerror}")
+
+
 def excluded(names, chosen):
     """Returns what is left out of the second run, and is not inside another of these names."""
     out = calls_model.excluded(names.names.values(), {names.of(f.at) for f in chosen})
@@ -184,6 +192,8 @@ def why(phase, parts, average):
 
 def show_phases(recording, names):
     phases, whole = phases_of(recording)
+    if not whole:
+        refuse("only", "value", "no cycles were counted")
     parts = causes(recording)
     average = {i: sum(p.sums[i] for p in phases) / whole for i, _ in parts}
     said = ", ".join(f"{name} {100 * average[i]:.1f} %" for i, name in parts)
@@ -238,8 +248,9 @@ def main():
     names = read(options, "program", calls_model.Names)
     recording = read(options, "calls", calls_model.Recording)
     functions, whole, tree = calls_model.functions_of(recording.frames())
-    if not functions:
-        refuse("calls", "value", f"{options['calls']}: no call was recorded")
+    if not functions or not whole:
+        refuse("calls", "value", f"{options['calls']}: no " +
+               ("cycles were counted" if functions else "call was recorded"))
     number = sum(f.calls for f in functions.values())
     short = "" if recording.took and not recording.full else ", cut short"
     print(f"functions: {len(functions)} called, {number:,} calls, {whole:,.0f} cycles in "
@@ -249,23 +260,22 @@ def main():
     show_tree(recording, tree, whole, names, options["weight"] / 100)
     show_functions(functions, whole, names, chosen)
     if "select" in options:
-        with open(options["select"], "w") as f:
-            f.writelines(f"{f_.at:x} {names.of(f_.at)}\n" for f_ in chosen)
+        write(options, "select", "".join(f"{f.at:x} {names.of(f.at)}\n" for f in chosen))
     gone = left_out(functions, names, chosen, options)
     if "exclude" in options:
-        with open(options["exclude"], "w") as f:
-            f.write(",".join(sorted(excluded(names, chosen))))
+        write(options, "exclude", ",".join(sorted(excluded(names, chosen))))
     if only:
         print(f"selected: {len(chosen)}, of more than {options['weight']:g} % of the cycles in all "
               f"and {grain:g} % in a call")
         rerun = read(options, "rerun", calls_model.Names) if "rerun" in options else names
         phases = show_phases(only, rerun)
         plain = read(options, "plain", calls_model.Recording) if "plain" in options else None
+        if plain and plain.took and not plain.took[0]:
+            refuse("plain", "value", f"{options['plain']}: no cycles were counted")
         show_overhead(calls_model.predicted(functions, whole, chosen, only, gone), only, plain,
                       sum(p.cycles for p in phases))
         if "svg" in options:
-            with open(options["svg"], "w") as f:
-                f.write(calls_view.svg(phases, rerun, calls_model.BEGIN_ID))
+            write(options, "svg", calls_view.svg(phases, rerun, calls_model.BEGIN_ID))
 
 
 if __name__ == "__main__":

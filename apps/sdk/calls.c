@@ -17,6 +17,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -30,6 +31,7 @@
 #if __has_include(<sys/syscall.h>)
 #include <sys/syscall.h> /* for isa.h */
 #include "isa.h"
+#define CAN_FORK
 #else
 #include "apps/libc/syscall.h"
 #endif
@@ -50,13 +52,13 @@ struct thread_calls {
     uint64_t number;
     uint64_t beside[CALLS_COUNTS_MAX]; /* counted while the library worked: subtracted */
     uint32_t skipped, used;            /* words */
+    bool ended;                        /* calls.lock: another thread may have it */
     uint64_t buffer[BUFFER_WORDS];
 };
 
 static struct {
     bool on; /* atomic: set once all below is; off: nothing is recorded any more */
     int file, session;
-    pid_t process; /* a child records nothing */
     unsigned counts;
     uint8_t *only; /* a bit for each GRAIN of the text; NULL: all */
     size_t text;
@@ -115,8 +117,13 @@ static void write_all(const void *data, size_t bytes)
 
     while (bytes) {
         ssize_t n = write(calls.file, at, bytes);
-        if (n <= 0)
-            return; /* the file ends there; its reader says so */
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) { /* the file ends there; its reader says so */
+            calls.on = false;
+            calls.file = -1;
+            return;
+        }
         at += n;
         bytes -= (size_t)n;
     }
@@ -135,11 +142,9 @@ static void flush_locked(struct thread_calls *t)
 {
     uint64_t bytes = (t->used - PIECE_WORDS) * sizeof *t->buffer;
 
-    if (!bytes || getpid() != calls.process)
-        bytes = 0;
-    else if (calls.written + bytes > CALLS_BYTES_MAX)
+    if (calls.written + bytes > CALLS_BYTES_MAX)
         calls.full = true;
-    else
+    else if (bytes)
         write_piece(CALLS_PIECE_RECORDS, t->number, t->buffer, t->used - PIECE_WORDS);
     calls.written += bytes;
     t->used = PIECE_WORDS;
@@ -173,6 +178,7 @@ static inline void put(struct thread_calls *t, uint64_t what)
 static void flush(struct thread_calls *t)
 {
     uint64_t from[CALLS_COUNTS_MAX];
+    int program_errno = errno;
 
     read_counts(t, from);
     pthread_mutex_lock(&calls.lock);
@@ -180,6 +186,7 @@ static void flush(struct thread_calls *t)
     add_beside_locked(t, from);
     calls.on = calls.on && !calls.full;
     pthread_mutex_unlock(&calls.lock);
+    errno = program_errno;
 }
 
 static bool has_room(const struct thread_calls *t)
@@ -187,27 +194,48 @@ static bool has_room(const struct thread_calls *t)
     return t->used + 1 + calls.counts <= BUFFER_WORDS;
 }
 
+/* Returns records, of a thread that has ended or new ones, or NULL without memory. */
+static struct thread_calls *find_records(void)
+{
+    pthread_mutex_lock(&calls.lock);
+    struct thread_calls *t = calls.threads;
+    while (t && !t->ended)
+        t = t->next;
+    if (t)
+        t->ended = false;
+    pthread_mutex_unlock(&calls.lock);
+    if (t || !(t = calloc(1, sizeof *t)))
+        return t;
+    pthread_mutex_lock(&calls.lock);
+    t->next = calls.threads;
+    calls.threads = t;
+    t->used = PIECE_WORDS;
+    pthread_mutex_unlock(&calls.lock);
+    return t;
+}
+
 /* Makes the calling thread's records. Returns NULL without memory: it records nothing. */
 static struct thread_calls *begin_thread(void)
 {
     uint64_t from[CALLS_COUNTS_MAX];
+    int program_errno = errno;
 
     vigil_read(calls.session, VIGIL_THREAD, from, calls.counts);
-    struct thread_calls *t = calloc(1, sizeof *t);
+    struct thread_calls *t = find_records();
     if (!t)
         return NULL;
     long page = syscall(SYS_HPM_SHOW, calls.session);
     t->page = page > 0 ? (const volatile struct hpm_user_page *)page : NULL;
-    t->used = PIECE_WORDS;
+    t->skipped = 0;
+    memset(t->beside, 0, sizeof t->beside);
     pthread_mutex_lock(&calls.lock);
     t->number = ++calls.threads_number;
-    t->next = calls.threads;
-    calls.threads = t;
     add_beside_locked(t, from);
     pthread_mutex_unlock(&calls.lock);
     pthread_setspecific(calls.key, t);
     mine = t;
     put(t, (uint64_t)CALLS_BEGIN << 1);
+    errno = program_errno;
     return t;
 }
 
@@ -219,6 +247,9 @@ static void end_thread(void *argument)
     if (has_room(t))
         put(t, (uint64_t)CALLS_END << 1);
     flush(t);
+    pthread_mutex_lock(&calls.lock);
+    t->ended = true;
+    pthread_mutex_unlock(&calls.lock);
 }
 
 static size_t bitmap_bytes(void)
@@ -362,6 +393,17 @@ static bool refuse(const char *what, const char *why)
     return false;
 }
 
+#ifdef CAN_FORK
+/* A child records nothing: neither counts nor the page that shows them are its own. */
+static void begin_child(void)
+{
+    calls.on = false;
+    calls.file = -1;
+    mine = NULL;
+    pthread_setspecific(calls.key, NULL);
+}
+#endif
+
 static bool start(const char *path)
 {
     const char *names = getenv("VIGIL_CALLS_COUNTS"), *only = getenv("VIGIL_CALLS_ONLY");
@@ -380,8 +422,10 @@ static bool start(const char *path)
     calls.file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (calls.file < 0)
         return refuse(path, strerror(errno));
-    calls.process = getpid();
     pthread_key_create(&calls.key, end_thread);
+#ifdef CAN_FORK
+    pthread_atfork(NULL, NULL, begin_child);
+#endif
     return true;
 }
 
@@ -432,7 +476,6 @@ __attribute__((destructor(101))) static void calls_end(void)
         sums[i] -= calls.began[i];
         sums[n + i] = calls.beside[i];
     }
-    if (getpid() == calls.process)
-        write_piece(CALLS_PIECE_END, 0, piece, 2 * n + 1);
+    write_piece(CALLS_PIECE_END, 0, piece, 2 * n + 1);
     pthread_mutex_unlock(&calls.lock);
 }

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Checks tools/calls_model.py against an oracle: programs made at random, whose calls are recorded
 as apps/sdk/calls.c does; prints TAP."""
+import contextlib
+import io
 import os
 import random
 import struct
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "tools"))
 sys.dont_write_bytecode = True
+import calls as tool  # noqa: E402
 import calls_model as model  # noqa: E402
 
 random_ = random.Random(1)
@@ -163,4 +167,53 @@ for _ in range(300):
     except model.CallsError:
         pass
 check(True, "broken programs are refused")
+
+
+class Named:
+    """Names of a program that has none."""
+
+    def __init__(self, _):
+        self.names = {}
+
+    def of(self, at):
+        return f"f{at}"
+
+
+def said_of(**files):
+    """Returns the status of tools/calls.py, and what it says on standard error."""
+    said = io.StringIO()
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["program=/dev/null"]
+        for name, data in files.items():
+            path = data if isinstance(data, str) else os.path.join(folder, name)
+            words.append(f"{name}={path}")
+            if path is not data:
+                with open(path, "wb") as f:
+                    f.write(data)
+        sys.argv, model.Names, status = ["calls.py", *words], Named, 0
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+            try:
+                tool.main()
+            except SystemExit as e:
+                status = e.code
+    return status, said.getvalue()
+
+
+def ended(took):
+    return piece(model.END, 0, struct.pack("<5Q", took, 0, 0, 0, 0))
+
+
+still = Program({4})
+for function, leave in ((model.BEGIN_ID, 0), (4, 0), (4, 1), (model.END_ID, 0)):
+    still.put(function, leave)
+still = head() + piece(model.RECORDS, 1, b"".join(still.records))
+found = said_of(calls=good, only=good, plain=good + ended(100))
+check(found == (0, ""), "a recording is reported", found)
+for files, what in (({"calls": still}, "calls"), ({"calls": good, "only": still}, "only"),
+                    ({"calls": good, "only": good, "plain": good + ended(0)}, "plain"),
+                    ({"calls": good, "only": head()}, "only"),
+                    ({"calls": good, "select": "/none/such"}, "select")):
+    found = said_of(**files)
+    check(found[0] == 2 and found[1].startswith(f"calls: argument={what} reason=value: ") and
+          found[1].count("\n") == 1, f"{what}= without counts or a place is refused", found)
 print(f"1..{number}")

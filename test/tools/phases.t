@@ -99,4 +99,20 @@ two="--arch $arch --smp 2"
 	grep -q '>merge_sort<' "$work/calls/functions.svg" || r=1
 	result $r "... and are drawn"
 }
+
+# A program of Linux that forks, and whose threads end.
+cc=gcc
+[ "$arch" = "$(uname -m)" ] || cc=$arch-linux-gnu-gcc
+$cc -O2 -finstrument-functions -pthread -static -o "$work/forks" test/tools/forks.c \
+	"$B/$arch/libvigil-calls.a"
+booted=" ./vigil run forks"
+./vigil run --no-report $two --share "$work:rw=/out" --env VIGIL_CALLS=/out/recorded -- "$work/forks" \
+	>"$console" 2>&1
+says '^children=4 ' "children of a program that is recorded run on"
+r=0
+[ "$(sed -n 's/.* kb=//p' "$console")" -lt 1500 ] || r=1
+result $r "... its threads leave their memory to the next ones"
+python3 -B tools/calls.py program="$work/forks" calls="$work/recorded" >"$console" 2>&1
+says '^functions: 5 called, 4,[0-9]+ calls, [0-9,]+ cycles in 401 threads$' \
+	"... and children record nothing"
 done_testing
