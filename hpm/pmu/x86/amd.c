@@ -55,11 +55,6 @@ static struct amd_cpu *amd_here(void)
 
 /* ---- Finding out ----------------------------------------------------------------------------- */
 
-static struct event_identity cpu_identity(void)
-{
-    return event_identity_x86(x86_leaf(0, 0).ebx, x86_leaf(1, 0).eax);
-}
-
 static uint64_t all(unsigned counters)
 {
     return BIT_OF(counters) - 1;
@@ -79,7 +74,7 @@ static void reset_counters(const struct ability *has)
 /* Reads what this CPU has. Its counters stand still from then on. */
 static bool ask_ability(struct ability *out)
 {
-    struct event_identity id = cpu_identity();
+    struct event_identity id = pmu_identity();
 
     memset(out, 0, sizeof *out);
     if (id.vendor != AMD_VENDOR || id.family < FIRST_FAMILY)
@@ -151,7 +146,7 @@ static int amd_probe(struct pmu_caps *caps)
         kprintf("hpm: amd: the cycle counter stands still: not used\n");
         return -ENODEV;
     }
-    struct event_identity id = cpu_identity();
+    struct event_identity id = pmu_identity();
     pmu.used = MIN(pmu.has.counters, (unsigned)USED_MAX);
     pmu.programmable = pmu.instructions = pmu.used - 2;
     pmu.cycles = pmu.used - 1;

@@ -193,6 +193,11 @@ struct x86_leaf x86_leaf(uint32_t leaf, uint32_t sub)
     abort();
 }
 
+struct event_identity pmu_identity(void)
+{
+    return event_identity_x86(x86_leaf(0, 0).ebx, x86_leaf(1, 0).eax);
+}
+
 void x86_unmask_counters(void)
 {
     here()->masked = false;

@@ -168,6 +168,11 @@ uint64_t armv8_read(enum armv8_reg reg)
     abort();
 }
 
+struct event_identity pmu_identity(void)
+{
+    return event_identity_arm((uint32_t)armv8_read(ARMV8_MIDR));
+}
+
 static void write_control(struct armv8_double *d, uint64_t v)
 {
     require(!(v & ~CR_WRITABLE) && (d->kind.version >= PMUVER_V3P5 || !(v & CR_LP)));

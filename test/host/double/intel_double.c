@@ -285,6 +285,11 @@ struct x86_leaf x86_leaf(uint32_t leaf, uint32_t sub)
     return out;
 }
 
+struct event_identity pmu_identity(void)
+{
+    return event_identity_x86(x86_leaf(0, 0).ebx, x86_leaf(1, 0).eax);
+}
+
 static uint64_t read_counter(struct intel_double *d, unsigned at)
 {
     d->read_at[at] = d->accesses;
