@@ -127,6 +127,7 @@ static void check_timeout(UNUSED const struct spinlock *l, UNUSED uint64_t waite
 #endif
 
 #define PATIENCE_NS (20 * NS_PER_US) /* many times longer than any lock is held */
+#define LOOK_NS     (NS_PER_S / 10)  /* from one look at a lock to the next, at most */
 
 static bool try_lock(struct spinlock *l, uint64_t me)
 {
@@ -148,12 +149,16 @@ static void claim_turn(struct spinlock *l, uint64_t me)
     __atomic_compare_exchange_n(&l->turn, &none, me, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/* Where the clock jumps between two looks the machine stood still, and the lock's owner, too: that
+ * is not waiting. */
 static void wait_for(struct spinlock *l, uint64_t me)
 {
-    uint64_t since_ns = arch_clock_ns();
+    uint64_t last_ns = arch_clock_ns(), waited_ns = 0;
 
     do {
-        uint64_t waited_ns = arch_clock_ns() - since_ns;
+        uint64_t now_ns = arch_clock_ns();
+        waited_ns += MIN(now_ns - last_ns, (uint64_t)LOOK_NS);
+        last_ns = now_ns;
         if (waited_ns >= PATIENCE_NS)
             claim_turn(l, me);
         spin_stop_point();
