@@ -12,6 +12,7 @@
  */
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
+#include "hpm/watch.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
 #include "kernel/core/printf.h"
@@ -132,19 +133,20 @@ static void trace_sample(const struct hpm_sample *s, const char *name)
                   s->period, s->walk, s->atomic, s->modified);
 }
 
-/* Returns whether the handle wants samples of the process. */
-static bool is_visible(unsigned h, uint32_t pid)
+/* Returns whether the handle wants samples of the thread, which may be NULL. */
+static bool is_visible(unsigned h, const struct hpm_thread *t)
 {
-    return !handles[h].to.pid || handles[h].to.pid == pid;
+    return !handles[h].to.watch || watch_has(handles[h].to.watch, t);
 }
 
 /* Gives the record to handle h as a sample, or drops it if the ring is full. */
-static void hand_over(struct sampler *s, unsigned h, struct hpm_sample *record, uint32_t period)
+static void hand_over(struct hpm_cpu *hpm, unsigned h, struct hpm_sample *record, uint32_t period)
 {
     const struct access_sink *to = &handles[h].to;
+    struct sampler *s = &hpm->sampler;
     struct sampler_account *a = &s->of[h];
 
-    if (!is_visible(h, record->pid))
+    if (!is_visible(h, hpm->current))
         return;
     record->period = period;
     record->criterion = to->criterion;
@@ -173,7 +175,7 @@ static void deal_records(struct hpm_cpu *hpm, struct hpm_sample *record, size_t 
         record->samplers = 0; /* samples do not tell */
         for (; takers; takers &= takers - 1) {
             unsigned h = (unsigned)__builtin_ctz(takers);
-            hand_over(s, h, record, period[h]);
+            hand_over(hpm, h, record, period[h]);
         }
     }
     if (hpm->current)
@@ -185,12 +187,11 @@ static void deal_records(struct hpm_cpu *hpm, struct hpm_sample *record, size_t 
 static void count_lost(struct hpm_cpu *hpm, const uint64_t lost[PMU_SAMPLERS_MAX])
 {
     struct sampler *s = &hpm->sampler;
-    uint32_t pid = hpm->current ? hpm->current->pid : 0;
 
     for (uint32_t on = s->share.on; on; on &= on - 1) {
         unsigned h = (unsigned)__builtin_ctz(on);
         uint64_t n = lost[s->share.sampler[h]];
-        if (!n || !is_visible(h, pid))
+        if (!n || !is_visible(h, hpm->current))
             continue;
         add_total(&s->of[h].taken, n);
         add_total(&s->of[h].lost_hardware, n);

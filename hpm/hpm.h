@@ -17,7 +17,9 @@ extern const struct arg hpm_args[]; /* boot arguments hpm.* */
 /* Interval in ms at which the machine's breakdown is printed; 0: never. */
 extern uint64_t hpm_print_ms;
 
-#define HPM_LOGS_MAX 4 /* logs at a time, see hpm/log.h */
+#define HPM_LOGS_MAX     4 /* at a time: logs, see hpm/log.h */
+#define HPM_PROFILES_MAX 4 /* profiles, see hpm/sampling.h */
+#define HPM_WATCHES_MAX  (HPM_LOGS_MAX + HPM_PROFILES_MAX)
 
 /* Part of struct thread; only hpm reads or writes it. */
 struct hpm_thread {
@@ -32,7 +34,7 @@ struct hpm_thread {
     uint64_t told_cycles;              /* cycles at the latest hpm_read_news */
     bool told_stopped; /* no cycles had been added between the latest two hpm_read_news */
     bool ends;         /* it will run no more once it has left its CPU */
-    uint32_t logged[HPM_LOGS_MAX]; /* serial of the log that watches it as one of a family */
+    uint32_t watched[HPM_WATCHES_MAX]; /* serial of the watch that has it (hpm/watch.h) */
 };
 
 /* Probes the backends in order, prints one line, and limits hpm.records and hpm.samples to what
@@ -46,6 +48,8 @@ void hpm_cpus_started(void);
 const struct hpm_caps *hpm_caps(void);
 
 void hpm_thread_init(struct hpm_thread *t, uint32_t tid, uint32_t pid);
+/* Puts `t`, a new thread, under the watches of families that have `parent`. Before it runs. */
+void hpm_watch_inherit(struct hpm_thread *t, const struct hpm_thread *parent);
 /* Says that `t` will run no more once it has left its CPU, this one. Interrupts off. */
 void hpm_thread_ends(struct hpm_thread *t);
 /* Charges the counts so far to thread `out`; the next ones are for thread `in`. NULL is the idle

@@ -204,11 +204,11 @@ void rings_free(struct sample_ring *rings);
 
 /* Where a handle's samples go. */
 struct access_sink {
-    struct sample_ring *rings; /* by CPU; the owner takes samples out */
-    const char *name;          /* for the trace */
-    uint32_t pid;              /* of the process that is sampled; 0: all */
-    uint8_t criterion;         /* that its samples have */
-    bool profile;              /* it belongs to a profile */
+    struct sample_ring *rings;     /* by CPU; the owner takes samples out */
+    const char *name;              /* for the trace */
+    const struct hpm_watch *watch; /* threads that are sampled; NULL: all */
+    uint8_t criterion;             /* that its samples have */
+    bool profile;                  /* it belongs to a profile */
 };
 /* Returns a handle that puts samples into rings of its owner's, or NULL: all are in use. Started,
  * adjusted and stopped as others. Thread context. */

@@ -6,13 +6,12 @@
 #include "hpm/log.h"
 #include "hpm/internal.h"
 #include "hpm/wanted.h"
+#include "hpm/watch.h"
 #include "kernel/mem/mem.h"
 #include "kernel/trace/telemetry.h"
 
 struct hpm_log {
-    uint32_t serial; /* unlike that of any log before; 0: not in use */
-    uint32_t pid;    /* 0: all threads */
-    bool family;
+    struct hpm_watch *watch; /* its threads; NULL: not in use */
     uint8_t figures;
     uint8_t count[GROUP_EVENTS_MAX]; /* logical count of each figure */
     uint32_t born;                   /* generation of their birth */
@@ -27,7 +26,6 @@ struct hpm_log {
 };
 
 static struct hpm_log logs[HPM_LOGS_MAX];
-static uint32_t last_serial; /* callers are serialised */
 uint32_t hpm_logs;
 
 #define log_for_each(k)                                                           \
@@ -38,9 +36,7 @@ uint32_t hpm_logs;
 
 static bool is_watched(unsigned k, const struct hpm_thread *t)
 {
-    const struct hpm_log *log = &logs[k];
-
-    return !log->pid || t->pid == log->pid || t->logged[k] == log->serial;
+    return watch_has(logs[k].watch, t);
 }
 
 /* Appends a record of `t`, whose counts are up to date. */
@@ -119,16 +115,6 @@ static void tell_here(UNUSED void *unused)
     }
 }
 
-void hpm_log_inherit(struct hpm_thread *t, const struct hpm_thread *parent)
-{
-    bool irq = arch_irq_save();
-
-    log_for_each (k)
-        if (logs[k].family && is_watched(k, parent))
-            t->logged[k] = logs[k].serial;
-    arch_irq_restore(irq);
-}
-
 void hpm_thread_ends(struct hpm_thread *t)
 {
     t->ends = true;
@@ -150,6 +136,7 @@ static void free_log(struct hpm_log *log)
     for (unsigned i = 0; log->cpu && i < log->cpus; i++)
         area_free(log->cpu[i].memory);
     kfree(log->cpu);
+    watch_close(log->watch);
     *log = (struct hpm_log){0};
 }
 
@@ -184,19 +171,20 @@ int hpm_log_open(const struct hpm_session *s, const struct hpm_log_what *what, s
     _Static_assert(HPM_LOG_BYTES_MIN >=
                        3 * (sizeof(struct log_record) + GROUP_EVENTS_MAX * sizeof(struct mux_raw)),
                    "room for a record of any session");
-    while (k < HPM_LOGS_MAX && logs[k].serial)
+    while (k < HPM_LOGS_MAX && logs[k].watch)
         k++;
     if (k == HPM_LOGS_MAX)
         return -ENOSPC;
     struct hpm_log *log = &logs[k];
-    *log = (struct hpm_log){.pid = what->pid, .family = what->family, .every_ns = what->every_ns};
+    *log =
+        (struct hpm_log){.watch = watch_open(what->pid, what->family), .every_ns = what->every_ns};
+    ASSERT(log->watch);
     take_figures(log, s);
     int err = log->figures ? make_rings(log, what->bytes) : -EINVAL;
     if (err) {
         free_log(log);
         return err;
     }
-    log->serial = ++last_serial ?: ++last_serial;
     tell_names(s, k);
     __atomic_fetch_or(&hpm_logs, 1u << k, __ATOMIC_RELEASE);
     *out = log;

@@ -40,7 +40,3 @@ void hpm_log_ask(void);
 size_t hpm_log_peek(const struct hpm_log *log, void *out, size_t bytes, unsigned *cpu);
 /* Takes out the n records that were copied last. */
 void hpm_log_taken(struct hpm_log *log, unsigned cpu, size_t n);
-
-/* Makes `t`, a new thread, watched by the logs that watch families and `parent`. Before it
- * runs. */
-void hpm_log_inherit(struct hpm_thread *t, const struct hpm_thread *parent);

@@ -17,13 +17,12 @@
 #include "kernel/mem/mem.h"
 #include "hpm/sampling.h"
 
-#define PROFILES_MAX 4
-#define TIME_MIN_NS  (10 * NS_PER_US)
-#define RATE_MAX     1000000
-#define FIRST_NS     NS_PER_MS
+#define TIME_MIN_NS (10 * NS_PER_US)
+#define RATE_MAX    1000000
+#define FIRST_NS    NS_PER_MS
 
 /* Opening and closing are serialised by their callers, windows and takings of a profile as well. */
-static struct hpm_profile *profiles[PROFILES_MAX];
+static struct hpm_profile *profiles[HPM_PROFILES_MAX];
 uint64_t profile_taking_ticks;
 
 static int say_error(char *err, size_t err_size, const char *what, int error)
@@ -85,7 +84,7 @@ static void begin_slot(struct hpm_profile *p, unsigned i)
     *s = (struct profile_slot){.used = true,
                                .criterion = (uint8_t)i,
                                .modes = p->criteria.criterion[i].modes,
-                               .pid = p->pid,
+                               .watch = p->watch,
                                .window = 1,
                                .name = p->criteria.criterion[i].name};
     profile_draw(p, i);
@@ -146,8 +145,11 @@ static void end_accesses(struct hpm_profile *p)
 static int begin_access(struct hpm_profile *p, unsigned i, char *err, size_t err_size)
 {
     const struct criterion *c = &p->criteria.criterion[i];
-    struct access_sink to = {
-        .rings = p->ring, .name = c->name, .pid = p->pid, .criterion = (uint8_t)i, .profile = true};
+    struct access_sink to = {.rings = p->ring,
+                             .name = c->name,
+                             .watch = p->watch,
+                             .criterion = (uint8_t)i,
+                             .profile = true};
     struct hpm_sampling config = {.sources = c->sources,
                                   .walks = c->walks,
                                   .fetches = c->fetches,
@@ -286,7 +288,6 @@ static int prepare_profile(struct hpm_profile *p, const struct hpm_profiling *wh
     if (find_slots(p))
         return say_error(err, err_size, "too many criteria at a time: other profiles have theirs",
                          -ENOSPC);
-    p->pid = what->pid;
     p->rate = what->rate;
     p->permille = what->permille;
     p->random = arch_ticks() | 1;
@@ -315,14 +316,16 @@ int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out,
     int error = validate_limits(what, err, err_size);
     if (error)
         return error;
-    while (n < PROFILES_MAX && profiles[n])
+    while (n < HPM_PROFILES_MAX && profiles[n])
         n++;
-    if (n == PROFILES_MAX)
+    if (n == HPM_PROFILES_MAX)
         return say_error(err, err_size, "too many profiles at a time", -ENOSPC);
     if (frame_alloc(order_of(sizeof(struct hpm_profile)), &pa))
         return say_error(err, err_size, "no memory", -ENOMEM);
     struct hpm_profile *p = phys_to_virt(pa);
     memset(p, 0, sizeof *p);
+    p->watch = watch_open(what->pid, what->family);
+    ASSERT(p->watch);
     error = prepare_profile(p, what, err, err_size);
     if (!error) {
         error = begin_profile(p, err, err_size);
@@ -330,6 +333,7 @@ int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out,
             free_rings(p);
     }
     if (error) {
+        watch_close(p->watch);
         frame_free(pa, order_of(sizeof *p));
         return error;
     }
@@ -339,7 +343,7 @@ int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out,
 
 void hpm_profile_close(struct hpm_profile *p)
 {
-    for (unsigned n = 0; n < PROFILES_MAX; n++)
+    for (unsigned n = 0; n < HPM_PROFILES_MAX; n++)
         if (profiles[n] == p)
             profiles[n] = NULL;
     set_polled(p, false);
@@ -352,6 +356,7 @@ void hpm_profile_close(struct hpm_profile *p)
         if (!profile_is_access(p, i))
             profile_slot(p, i)->used = false;
     free_rings(p);
+    watch_close(p->watch);
     frame_free(virt_to_phys(p), order_of(sizeof *p));
 }
 

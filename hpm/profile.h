@@ -3,12 +3,14 @@
 #pragma once
 #include "hpm/internal.h"
 #include "hpm/policy/period.h"
+#include "hpm/watch.h"
 #include "kernel/core/cpu.h"
 
 struct hpm_profile {
     struct criteria criteria;
     struct hpm_session *events; /* NULL: no event is sampled */
-    uint32_t pid, rate, permille;
+    struct hpm_watch *watch;    /* whose threads it samples */
+    uint32_t rate, permille;
     uint64_t random;
     struct sample_ring ring[CPU_MAX]; /* by CPU, each in cache lines of its own */
     struct profile_criterion {

@@ -216,7 +216,7 @@ static void count_events(struct hpm_profile *p, unsigned i, struct period_window
     uint64_t counted = sum_event(p, i).counted, events = counted - c->window_counted;
 
     c->window_counted = counted;
-    if (events < PERIOD_KNOWN || (p->pid && w->samples >= PERIOD_KNOWN))
+    if (events < PERIOD_KNOWN || (p->watch->pid && w->samples >= PERIOD_KNOWN))
         return;
     w->events = events;
     w->samples = MAX(w->samples, (uint64_t)PERIOD_KNOWN);

@@ -45,6 +45,7 @@ struct hpm_profile;
 struct hpm_profiling {
     const char *criteria;
     uint32_t pid; /* of the process to be sampled; 0: all processes */
+    bool family;  /* and of those that it starts from then on, and these in turn */
     /* Samples a second that adaptive periods aim at, for each criterion, on all CPUs together;
      * 1..10^6. */
     uint32_t rate;

@@ -4,6 +4,7 @@
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "hpm/policy/period.h"
+#include "hpm/watch.h"
 #include "kernel/core/cpu.h"
 #include "kernel/trace/telemetry.h"
 
@@ -86,7 +87,7 @@ static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profile
     const struct hpm_thread *t = hpm->current;
     uint32_t pid = t ? t->pid : 0;
 
-    if (s->pid && s->pid != pid)
+    if (!watch_has(s->watch, t))
         return;
     struct sample_ring *ring = s->ring;
     if (__builtin_expect(ring_full(ring), 0)) {
@@ -134,7 +135,7 @@ void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool 
 
     *s = (struct profiler_slot){.of = &profile_slots[slot],
                                 .ring = ring,
-                                .pid = profile_slots[slot].pid,
+                                .watch = profile_slots[slot].watch,
                                 .like = {.cpu = (uint16_t)cpu,
                                          .source = SOURCE_COUNT,
                                          .criterion = profile_slots[slot].criterion}};

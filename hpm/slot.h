@@ -24,7 +24,7 @@ struct arch_frame;
 struct profile_slot {
     bool used; /* by a profile, see hpm/profile.c */
     uint8_t criterion, modes;
-    uint32_t pid; /* of the process that is sampled; 0: all */
+    const struct hpm_watch *watch; /* threads that are sampled */
     /* Distances of the next samples; one is picked at random each time. Written at any time. */
     uint32_t distance[PROFILE_DISTANCES];
     uint32_t window;  /* number of the present window */
@@ -56,10 +56,10 @@ struct profiler {
         /* To the next sample; of time: when it is due, by the clock in ns, while the CPU is busy;
          * 0: not begun. */
         uint64_t left;
-        uint32_t distance;       /* of the next sample from the one before */
-        uint32_t pid;            /* a copy of of->pid */
-        uint8_t alike;           /* further samples of the present distance */
-        const uint32_t *next;    /* the present distance, in of->distance */
+        uint32_t distance;             /* of the next sample from the one before */
+        const struct hpm_watch *watch; /* a copy of of->watch */
+        uint8_t alike;                 /* further samples of the present distance */
+        const uint32_t *next;          /* the present distance, in of->distance */
         uint32_t throttled;      /* number of the window in which it is throttled; 0: it is not */
         uint64_t lost, lost_for; /* lost samples, and the sum of their distances */
         /* What its counter counted while it was throttled: published with the counts, and not

@@ -16,9 +16,13 @@ struct lineage {
     struct list spaces; /* [L] space->relative */
     uint32_t count;     /* [L] */
     bool forked;        /* [A] there has been more than one */
+    uint64_t number;    /* [-] as of lineage_number() */
 };
 
 struct space;
+/* Returns a number unlike any before, for memory that processes share: a lineage's, an object's.
+ * Any context. */
+uint64_t lineage_number(void);
 /* Makes a lineage of s alone. Returns 0 or -ENOMEM. */
 int lineage_begin(struct space *s);
 /* Adds s to the lineage of another space, which it has no page of yet. */

@@ -167,10 +167,16 @@ const struct object *space_object_at(struct space *s, vaddr_t va);
  * there is none. Returns the kind of address as a word: "mapped", "unmapped", "null", "overflow"
  * (of a stack) or "kernel". */
 const char *space_describe(struct space *s, vaddr_t va, char *buf, size_t n);
-/* Finds the region that va lies in, guard pages included: its name, va's offset in it and its size.
- * Returns false if there is none. */
-bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset,
-                  uint64_t *bytes);
+/* Where an address is. */
+struct space_place {
+    char region[REGION_NAME_MAX];
+    uint64_t offset, bytes; /* in the region; of the region */
+    /* Number of the memory that the region shows and other processes may show as well, and where in
+     * it; 0: the space's own. */
+    uint64_t shared, shared_offset;
+};
+/* Finds the region that va lies in, guard pages included. Returns false if there is none. */
+bool space_locate(struct space *s, vaddr_t va, struct space_place *out);
 /* Of a pool, since it was made. */
 struct pool_stats {
     uint64_t first_faults;                    /* new pages */

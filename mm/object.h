@@ -79,6 +79,7 @@ struct object {
     const struct object_backing *backing; /* [-] NULL: its contents are here alone */
     void *of;                             /* [-] of the backing */
     uint32_t refs;                        /* [A] */
+    uint64_t number;                      /* [-] as of lineage_number() */
     struct mutex mutex;                   /* see above */
     vaddr_t base;         /* [F], written under the mutex, too: where its region begins */
     uint64_t room;        /* [F], as base: bytes of the region */

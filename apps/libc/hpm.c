@@ -104,7 +104,8 @@ int hpm_count_read(int session, unsigned i, uint64_t *count)
 int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why,
                  size_t size)
 {
-    struct sys_profiling what = {(uint64_t)criteria, pid, rate, permille, SYS_CHAINS_NONE};
+    struct sys_profiling what = {
+        .criteria = (uint64_t)criteria, .pid = pid, .rate = rate, .permille = permille};
 
     return samples_open_chains(&what, why, size);
 }

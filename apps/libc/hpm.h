@@ -83,7 +83,7 @@ int hpm_breakdown(const struct sys_hpm_read *read, struct sys_breakdown *out) VI
  */
 int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why,
                  size_t size) VIGIL(samples_open);
-/* The same, of samples with chains of calls (SYS_CHAINS_). */
+/* The same, of samples with chains of calls (SYS_CHAINS_), or of a process and its descendants. */
 int samples_open_chains(const struct sys_profiling *what, char *why, size_t size)
     VIGIL(samples_open_chains);
 /* Reads up to `room` addresses of a sample's chain, the sample's own first, then where calls return

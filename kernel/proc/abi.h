@@ -292,11 +292,13 @@ struct sys_hpm_listed {
 /* What to sample. hpm/policy/criteria.h defines the form of the text. */
 struct sys_profiling {
     uint64_t criteria; /* address of the text */
-    uint32_t pid;      /* samples of this process only; 0: of all */
+    uint32_t pid;      /* samples of this process; 0: of all */
     uint32_t rate;     /* samples a second that adaptive periods aim at, for each criterion */
     /* of the busy CPUs' time; periods are lengthened so that sampling costs no more */
     uint32_t permille;
     uint32_t chains; /* SYS_CHAINS_ */
+    uint32_t family; /* 1: also of the processes that it starts from then on, and these in turn */
+    uint32_t reserved;
 };
 /* Samples have no chains of calls; those that an interrupt takes have one, by frame pointers, or by
  * the program's table of frames where it has one. */
@@ -351,9 +353,12 @@ struct sys_symbol {
     uint64_t region_offset;   /* from the region's first byte; in "kernel" from the image's */
     uint64_t region_bytes;    /* of the region */
     uint64_t function_offset; /* from the function's first instruction */
-    uint32_t line;            /* in `file`, from 1; 0: unknown */
-    uint32_t reserved;        /* 0 */
-    char region[16];          /* a region of the process's memory, "vdso" or "kernel" */
+    /* Number of the memory that the region shows and other processes may map as well, at other
+     * addresses, and where in it; 0: the process's own memory. */
+    uint64_t shared, shared_offset;
+    uint32_t line;     /* in `file`, from 1; 0: unknown */
+    uint32_t reserved; /* 0 */
+    char region[16];   /* a region of the process's memory, "vdso" or "kernel" */
     char function[96];
     char file[96]; /* path from the top of the repository; a file from elsewhere: its name */
 };

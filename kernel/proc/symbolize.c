@@ -75,6 +75,20 @@ static void find_program(struct process *p, vaddr_t va, struct sys_symbol *out)
     put_code(&code, out);
 }
 
+static bool find_region(struct process *p, vaddr_t va, struct sys_symbol *out)
+{
+    struct space_place place;
+
+    if (!space_locate(p->space, va, &place))
+        return false;
+    memcpy(out->region, place.region, sizeof(out->region));
+    out->region_offset = place.offset;
+    out->region_bytes = place.bytes;
+    out->shared = place.shared;
+    out->shared_offset = place.shared_offset;
+    return true;
+}
+
 bool symbolize_kernel(vaddr_t va, struct sys_symbol *out)
 {
     *out = (struct sys_symbol){0};
@@ -85,8 +99,7 @@ void symbolize(struct process *p, vaddr_t va, struct sys_symbol *out)
 {
     _Static_assert(sizeof(out->region) == REGION_NAME_MAX, "names of regions as in abi.h");
     *out = (struct sys_symbol){0};
-    if (!find_kernel(va, out) && !find_vdso(va, out) &&
-        space_locate(p->space, va, out->region, &out->region_offset, &out->region_bytes))
+    if (!find_kernel(va, out) && !find_vdso(va, out) && find_region(p, va, out))
         find_program(p, va, out);
 }
 

@@ -178,7 +178,7 @@ int uthread_create(struct process *p, struct uthread_start *start, const struct 
     family_join(p->family);
     int tid = (int)t->tid;
     const struct thread *parent = like ? like : thread_current();
-    hpm_log_inherit(&t->hpm, &parent->hpm);
+    hpm_watch_inherit(&t->hpm, &parent->hpm);
     err = store_tids(start, t->tid) ?: perf_inherit(parent, t);
     start->cancelled = err;
     bool irq = spin_lock(&p->lock);

@@ -4,6 +4,13 @@
 #include "mm/space.h"
 #include "mm/track/track.h"
 
+uint64_t lineage_number(void)
+{
+    static uint64_t last;
+
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
 int lineage_begin(struct space *s)
 {
     struct lineage *l = kmalloc(sizeof(*l));
@@ -14,6 +21,7 @@ int lineage_begin(struct space *s)
     list_init(&l->spaces);
     list_push_back(&l->spaces, &s->relative);
     l->count = 1;
+    l->number = lineage_number();
     s->lineage = l;
     return 0;
 }

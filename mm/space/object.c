@@ -71,8 +71,12 @@ int object_create(struct object_store *store, const struct object_backing *backi
         kfree(o);
         return -ENOMEM;
     }
-    *o = (struct object){
-        .store = store, .backing = backing, .of = of, .refs = 1, .seals = OBJECT_SEAL_SEAL};
+    *o = (struct object){.store = store,
+                         .backing = backing,
+                         .of = of,
+                         .refs = 1,
+                         .number = lineage_number(),
+                         .seals = OBJECT_SEAL_SEAL};
     mutex_init(&o->mutex, "object");
     spin_init(&o->lock, LOCK_LINEAGE, "object");
     list_init(&o->users);

@@ -85,16 +85,20 @@ const char *space_describe(struct space *s, vaddr_t va, char *buf, size_t n)
     return kind;
 }
 
-bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset,
-                  uint64_t *bytes)
+bool space_locate(struct space *s, vaddr_t va, struct space_place *out)
 {
     bool irq = spin_lock(&s->lock);
     const struct region *r = regions_find(&s->regions, va);
 
     if (r) {
-        memcpy(name, r->name, sizeof(r->name));
-        *offset = va - r->start;
-        *bytes = r->end - r->start;
+        const struct object *o = object_shown(r);
+        *out = (struct space_place){.offset = va - r->start, .bytes = r->end - r->start};
+        memcpy(out->region, r->name, sizeof(r->name));
+        if (r->flags & REGION_SHARED) {
+            out->shared = o ? o->number : s->lineage->number;
+            out->shared_offset =
+                o ? (region_source_page(r, va) << PAGE_SHIFT) + (va & PAGE_MASK) : va;
+        }
     }
     spin_unlock(&s->lock, irq);
     return r;

@@ -46,12 +46,17 @@ static void check_line(const struct lines_line *line, unsigned line_bytes)
     require(padded.cycles <= padded.at_most + 1e-6 && together.cycles <= together.at_most + 1e-6);
     require(together.at_most <= (double)line->remote.cycles + 1e-6);
     require(lines_users(line) && lines_users(line) <= line->count);
+    require(lines_processes(line) && lines_processes(line) <= line->count);
     check_rows(line, line_bytes);
 }
 
 static struct lines_access access_of(const uint8_t in[16])
 {
     return (struct lines_access){.address = (uint64_t)in[0] << 56 | in[1] << 8 | in[2],
+                                 .place = (uint64_t)(in[14] & 15) << 56 | in[1] << 8 | in[2],
+                                 .space = in[14] >> 4,
+                                 .pid = in[15] >> 4,
+                                 .of = in[15] & 15,
                                  .pc = in[3],
                                  .tid = in[4] % 7,
                                  .period = (uint32_t)(in[5] << 8 | in[6]),

@@ -92,6 +92,17 @@ done
 		ok '[ "$status" = 0 ] && ! grep -q " FALSE sharing " "$console"' \
 			"... and none shares a line if they are larger"
 	fi
+	if "$arch-linux-gnu-gcc" -O1 -static -o "$work/kinshare" test/linux/kinshare.c; then
+		vigil c2c --arch "$arch" -- "$work/kinshare"
+		says '^line 0x[0-9a-f]+  \[/memfd:shared\]  FALSE sharing .* processes=2$' \
+			"c2c: two processes that map a line at different addresses"
+		ok '[ "$status:$(grep -c "FALSE sharing" "$console")" = 0:1 ] && ! grep -q "TRUE sharing" "$console"' \
+			"... and nothing that is not shared"
+		says '^  chip 1 t[0-9]+ +write count\+0x' "... the code of the child"
+		vigil c2c --arch "$arch" -- "$work/kinshare" apart
+		ok '[ "$status" = 0 ] && ! grep -Eq " (FALSE|TRUE) sharing " "$console"' \
+			"... and no line if they do not share one"
+	fi
 	vigil mem $plain --policy memory=2M -- sweep pages=1000
 	status_is 0 "mem"
 	says '^  faults: major=[1-9]' "... waits for pages"

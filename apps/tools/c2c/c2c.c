@@ -51,12 +51,36 @@ static struct sys_cpu cpu[CPUS_MAX];
 static unsigned cpus, chips, chip_cpus, chip_cores;
 static struct lines_sums near_reads[CRITERIA]; /* by criterion */
 
+/* Code that processes have at the same address. */
+struct code {
+    struct table_key key; /* address, names of the function and the program */
+    uint32_t pid;         /* of the first process that ran it */
+};
+static struct table codes = {.bytes = sizeof(struct code)};
+
+/* Returns a process that has the same code at this address. */
+static uint32_t code_of(uint32_t pid, uint64_t pc)
+{
+    const struct place *p = places_code(pid, pc);
+    struct table_key key = {{pc, (uintptr_t)p->function, (uintptr_t)p->program, p->offset}};
+    struct code *c = table_get(&codes, &key);
+
+    if (c && !c->pid)
+        c->pid = pid;
+    return c ? c->pid : pid;
+}
+
 static void note_sample(const struct sys_sample *s)
 {
+    struct places_memory at = places_memory(s->pid, s->data); /* while the process lives */
     struct lines_access a = {
         .address = s->data,
+        .space = at.space,
+        .place = at.place,
         .pc = s->pc,
+        .pid = s->pid,
         .tid = s->tid,
+        .of = code_of(s->pid, s->pc),
         .period = s->period,
         .chip = s->cpu < cpus ? cpu[s->cpu].chip : 0,
         .bytes = s->bytes,
@@ -69,8 +93,6 @@ static void note_sample(const struct sys_sample *s)
     };
 
     lines_add(&lines, &a);
-    places_region(s->pid, s->data); /* while the process lives */
-    places_code(s->pid, s->pc);
     if (a.near && a.kind == LINES_READ && s->criterion < CRITERIA) {
         near_reads[s->criterion].accesses += s->period;
         near_reads[s->criterion].cycles += (uint64_t)s->period * s->latency;
@@ -201,5 +223,6 @@ int main(int argc, char **argv)
     report(&p, argv[program]);
     recording_close(&recording);
     lines_end(&lines);
+    table_clear(&codes);
     return status;
 }

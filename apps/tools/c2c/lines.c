@@ -25,19 +25,24 @@ void lines_add(struct lines *l, const struct lines_access *a)
 {
     unsigned offset = (unsigned)(a->address & (l->line_bytes - 1)), left = l->line_bytes - offset;
     unsigned bytes = !a->bytes ? 1 : a->bytes < left ? a->bytes : left;
-    uint64_t line = a->address - offset;
+    uint64_t line = a->place & ~(uint64_t)(l->line_bytes - 1);
     struct table_key key = {
         {line | a->kind, a->pc,
-         (uint64_t)a->tid << 32 | (uint64_t)(a->chip & 0xfff) << 20 | offset << 10 | bytes}};
+         (uint64_t)a->tid << 32 | (uint64_t)(a->chip & 0xfff) << 20 | offset << 10 | bytes,
+         a->space << 24 | (a->of & 0xffffff)}};
     struct lines_cell *cell = table_get(&l->cells, &key);
 
     if (!cell) {
         l->left_out++;
         return;
     }
+    cell->space = a->space;
     cell->line = line;
+    cell->address = a->address - offset;
     cell->pc = a->pc;
+    cell->pid = a->pid;
     cell->tid = a->tid;
+    cell->of = a->of;
     cell->chip = a->chip & 0xfff;
     cell->offset = (uint16_t)offset;
     cell->bytes = (uint16_t)bytes;
@@ -192,10 +197,10 @@ static int by_place(const void *x, const void *y)
 {
     const struct lines_cell *a = *(const struct lines_cell *const *)x,
                             *b = *(const struct lines_cell *const *)y;
-    int order[] = {compare(a->line, b->line),  compare(a->chip, b->chip),
-                   compare(a->kind, b->kind),  compare(a->pc, b->pc),
-                   compare(a->tid, b->tid),    compare(a->offset, b->offset),
-                   compare(a->bytes, b->bytes)};
+    int order[] = {
+        compare(a->space, b->space), compare(a->line, b->line),     compare(a->chip, b->chip),
+        compare(a->kind, b->kind),   compare(a->pc, b->pc),         compare(a->of, b->of),
+        compare(a->tid, b->tid),     compare(a->offset, b->offset), compare(a->bytes, b->bytes)};
 
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         if (order[i])
@@ -230,8 +235,9 @@ static void part_lines(struct lines_found *f, size_t cells)
 
     for (size_t i = 0; i < cells; i++) {
         struct lines_cell *c = f->cells[i];
-        if (!i || f->cells[i - 1]->line != c->line)
-            *++line = (struct lines_line){.address = c->line, .cells = &f->cells[i]};
+        if (!i || f->cells[i - 1]->line != c->line || f->cells[i - 1]->space != c->space)
+            *++line =
+                (struct lines_line){.address = c->address, .pid = c->pid, .cells = &f->cells[i]};
         line->count++;
         add_sums(&line->remote, &c->remote);
         add_sums(&line->near, &c->near);
@@ -280,12 +286,13 @@ static int by_row_cost(const void *x, const void *y)
     order = order ? order : compare(b->near.accesses, a->near.accesses);
     order = order ? order : compare(a->chip, b->chip);
     order = order ? order : compare(a->pc, b->pc);
+    order = order ? order : compare(a->of, b->of);
     return order ? order : compare(a->kind, b->kind);
 }
 
 static bool same_row(const struct lines_cell *a, const struct lines_cell *b)
 {
-    return a->chip == b->chip && a->kind == b->kind && a->pc == b->pc;
+    return a->chip == b->chip && a->kind == b->kind && a->pc == b->pc && a->of == b->of;
 }
 
 size_t lines_rows(const struct lines_line *line, struct lines_row **rows)
@@ -301,6 +308,7 @@ size_t lines_rows(const struct lines_line *line, struct lines_row **rows)
                 (struct lines_row){.chip = c->chip,
                                    .kind = c->kind,
                                    .pc = c->pc,
+                                   .of = c->of,
                                    .cells = (const struct lines_cell *const *)&line->cells[i]};
         struct lines_row *row = &r[count - 1];
         row->count++;
@@ -351,6 +359,19 @@ size_t lines_users(const struct lines_line *line)
         users += j == i;
     }
     return users;
+}
+
+size_t lines_processes(const struct lines_line *line)
+{
+    size_t processes = 0;
+
+    for (size_t i = 0; i < line->count; i++) {
+        size_t j = 0;
+        while (line->cells[j]->pid != line->cells[i]->pid)
+            j++;
+        processes += j == i;
+    }
+    return processes;
 }
 
 /* ---- Savings --------------------------------------------------------------------------------- */

@@ -26,11 +26,16 @@ enum lines_kind { LINES_READ, LINES_WRITE, LINES_RMW, LINES_KINDS };
 enum lines_verdict { LINES_UNCLEAR, LINES_FALSE, LINES_TRUE };
 
 struct lines_access {
-    uint64_t address, pc;
-    uint32_t tid, period; /* period: accesses that it stands for */
-    uint16_t chip;        /* less than 4096 */
-    uint16_t bytes;       /* from the address on; 0: unknown, one is taken */
-    uint16_t latency;     /* cycles */
+    uint64_t address; /* in the memory of `pid` */
+    uint64_t space;   /* number of the memory that it is in, below 2^40 */
+    uint64_t place;   /* in it, as far into the line as the address */
+    uint64_t pc;
+    uint32_t pid, tid;
+    uint32_t of;      /* a process, below 2^24, whose code at `pc` is the same */
+    uint32_t period;  /* accesses that it stands for */
+    uint16_t chip;    /* less than 4096 */
+    uint16_t bytes;   /* from the address on; 0: unknown, one is taken */
+    uint16_t latency; /* cycles */
     enum lines_kind kind;
     bool near;     /* served by the own chip */
     bool modified; /* the cache that served it had modified the line */
@@ -44,8 +49,9 @@ struct lines_sums {
 /* Accesses that are equal but for when they were and what they cost. */
 struct lines_cell {
     struct table_key key;
-    uint64_t line, pc;
-    uint32_t tid;
+    uint64_t space, line, pc; /* line: its place */
+    uint64_t address;         /* of the line, in `pid` */
+    uint32_t pid, tid, of;
     uint16_t chip, offset, bytes; /* in the line */
     uint8_t kind;
     struct lines_sums remote, near;
@@ -60,8 +66,9 @@ struct lines {
 
 /* What is known of a line. */
 struct lines_line {
-    uint64_t address;
-    struct lines_cell **cells; /* its cells, by chip, kind, pc, thread, bytes */
+    uint64_t address; /* in the process `pid`, one of those that use it */
+    uint32_t pid;
+    struct lines_cell **cells; /* its cells, by chip, kind, code, thread, bytes */
     size_t count;
     struct lines_sums remote, near;
     uint64_t store_cycles; /* of remote.cycles: of stores, which need not be waited for */
@@ -82,6 +89,7 @@ struct lines_row {
     uint16_t chip;
     enum lines_kind kind;
     uint64_t pc;
+    uint32_t of; /* a process that runs it */
     struct lines_sums remote, near;
     uint64_t used[LINES_BYTES_MAX / 64]; /* a bit for each byte of the line */
     const struct lines_cell *const *cells;
@@ -113,6 +121,8 @@ size_t lines_threads(const struct lines_row *row, uint32_t *tid, size_t room);
 double lines_near_cycles(const struct lines_found *f);
 /* Returns how many different threads use a line. */
 size_t lines_users(const struct lines_line *line);
+/* Returns how many different processes use a line. */
+size_t lines_processes(const struct lines_line *line);
 
 /* If what is falsely shared had lines of its own: the line's accesses that do not meet in a byte,
  * near ones too, would hit the first cache. */

@@ -25,10 +25,10 @@ static uint64_t mean(const struct lines_sums *s)
 }
 
 /* Writes "variable+0x10", or "region" where no variable is known. */
-static const char *what_is_at(const struct c2c_report *r, uint64_t address, char out[TEXT_MAX])
+static const char *what_is_at(uint32_t pid, uint64_t address, char out[TEXT_MAX])
 {
-    const struct place *p = places_code(r->pid, address);
-    const char *region = places_region(r->pid, address);
+    const struct place *p = places_code(pid, address);
+    const char *region = places_region(pid, address);
 
     if (p->function[0] != '?')
         snprintf(out, TEXT_MAX, "%s+0x%" PRIx64, p->function, p->offset);
@@ -39,8 +39,7 @@ static const char *what_is_at(const struct c2c_report *r, uint64_t address, char
 
 /* Writes the name of the line's beginning, or of the first byte that its costliest row uses, if
  * that is of another variable. */
-static const char *what_is_in(const struct c2c_report *r, const struct lines_line *line,
-                              char out[TEXT_MAX])
+static const char *what_is_in(const struct lines_line *line, char out[TEXT_MAX])
 {
     struct lines_row *rows;
     size_t n = lines_rows(line, &rows);
@@ -49,12 +48,12 @@ static const char *what_is_in(const struct c2c_report *r, const struct lines_lin
 
     while (n && byte < LINES_BYTES_MAX - 1 && !(rows[0].used[byte / 64] >> byte % 64 & 1))
         byte++;
-    const struct place *used = places_code(r->pid, address + byte);
+    const struct place *used = places_code(line->pid, address + byte);
     if (used->function[0] != '?' &&
-        strcmp(used->function, places_code(r->pid, address)->function) != 0)
+        strcmp(used->function, places_code(line->pid, address)->function) != 0)
         address += byte;
     free(rows);
-    return what_is_at(r, address, out);
+    return what_is_at(line->pid, address, out);
 }
 
 /* Adds text to a line of TEXT_MAX; what does not fit is left out. */
@@ -121,9 +120,9 @@ static struct advice advise(const struct c2c_report *r, const struct lines_line 
 
 /* Writes "function file:line", "function+0x10" where no file is known, or "0x401234 [region]" where
  * no function is. */
-static const char *code_at(const struct c2c_report *r, uint64_t pc, char out[TEXT_MAX])
+static const char *code_at(uint32_t pid, uint64_t pc, char out[TEXT_MAX])
 {
-    const struct place *p = places_code(r->pid, pc);
+    const struct place *p = places_code(pid, pc);
 
     if (p->function[0] != '?' && p->file[0] != '?')
         snprintf(out, TEXT_MAX, "%s %s:%" PRIu32, p->function, base_name(p->file), p->line);
@@ -134,13 +133,13 @@ static const char *code_at(const struct c2c_report *r, uint64_t pc, char out[TEX
     return out;
 }
 
-static void print_row(const struct c2c_report *r, const struct lines_row *row)
+static void print_row(const struct lines_row *row)
 {
     const struct lines_sums *s = row->remote.records ? &row->remote : &row->near;
     char threads[TEXT_MAX], code[TEXT_MAX], bytes[TEXT_MAX];
 
     printf("  chip %u %-14s %-5s %s  %s  records=%" PRIu64 " cycles=%" PRIu64, row->chip,
-           threads_of(row, threads), kinds[row->kind], code_at(r, row->pc, code),
+           threads_of(row, threads), kinds[row->kind], code_at(row->of, row->pc, code),
            bytes_of(row, bytes), s->records, mean(s));
     if (row->remote.records)
         printf(" modified_pct=%.0f near=%" PRIu64 "\n", part(s->modified, s->records),
@@ -149,36 +148,55 @@ static void print_row(const struct c2c_report *r, const struct lines_row *row)
         printf(" by own chip\n");
 }
 
+/* Finds what was allocated in the line: by its process, or before that was forked by the first.
+ * Returns how many there are, OBJECTS_SHOWN at most; *pid is the process that has allocated. */
+static size_t objects_in(const struct c2c_report *r, const struct lines_line *line,
+                         struct allocation out[OBJECTS_SHOWN], uint32_t *pid)
+{
+    uint64_t end = line->address + r->all->line_bytes;
+    size_t n = 0;
+
+    *pid = line->pid;
+    if (r->sites)
+        n = allocations_in(*pid, line->address, end, out, OBJECTS_SHOWN);
+    if (r->sites && !n)
+        n = allocations_in(*pid = r->pid, line->address, end, out, OBJECTS_SHOWN);
+    return n;
+}
+
 /* Prints what was allocated in the line, and where. */
 static void print_objects(const struct c2c_report *r, const struct lines_line *line)
 {
     struct allocation a[OBJECTS_SHOWN];
-    size_t n = r->sites ? allocations_in(r->pid, line->address, line->address + r->all->line_bytes,
-                                         a, OBJECTS_SHOWN)
-                        : 0;
+    uint32_t pid;
+    size_t n = objects_in(r, line, a, &pid);
     char code[TEXT_MAX];
 
     for (size_t i = 0; i < n; i++)
         printf("  at %+" PRId64 "  %" PRIu64 " bytes allocated by %s\n",
-               (int64_t)(a[i].start - line->address), a[i].bytes, code_at(r, a[i].site - 1, code));
+               (int64_t)(a[i].start - line->address), a[i].bytes,
+               code_at(pid, a[i].site - 1, code));
 }
 
 static void print_line(const struct c2c_report *r, const struct lines_line *line)
 {
     struct lines_row *rows;
-    size_t n = lines_rows(line, &rows);
+    size_t n = lines_rows(line, &rows), processes = lines_processes(line);
     char accesses[FIGURE_MAX], cycles[FIGURE_MAX], where[TEXT_MAX];
 
     printf("line 0x%" PRIx64 "  %s  %s sharing  %s accesses  %s cycles  share_pct=%.1f "
-           "records=%" PRIu64 " met_pct=%.1f stores_pct=%.1f\n",
-           line->address, what_is_in(r, line, where), verdicts[line->verdict],
+           "records=%" PRIu64 " met_pct=%.1f stores_pct=%.1f",
+           line->address, what_is_in(line, where), verdicts[line->verdict],
            figure_grouped(line->remote.accesses, accesses),
            figure_grouped(line->remote.cycles, cycles),
            part(line->remote.cycles, r->all->remote.cycles), line->remote.records, 100 * line->met,
            part(line->store_cycles, line->remote.cycles));
+    if (processes > 1)
+        printf(" processes=%zu", processes);
+    printf("\n");
     print_objects(r, line);
     for (size_t i = 0; i < n && i < r->rows; i++)
-        print_row(r, &rows[i]);
+        print_row(&rows[i]);
     if (n > r->rows)
         printf("  rest: rows=%zu\n", n - r->rows);
     free(rows);
@@ -252,10 +270,10 @@ static void record_address(const char *column, uint64_t address)
     record_text(column, text);
 }
 
-static void record_row(const struct c2c_report *r, enum record_format f,
-                       const struct lines_line *line, const struct lines_row *row)
+static void record_row(enum record_format f, const struct lines_line *line,
+                       const struct lines_row *row)
 {
-    const struct place *p = places_code(r->pid, row->pc);
+    const struct place *p = places_code(row->of, row->pc);
     char text[TEXT_MAX];
 
     record_begin(f, "c2c", "row");
@@ -278,11 +296,11 @@ static void record_objects(const struct c2c_report *r, enum record_format f,
                            const struct lines_line *line)
 {
     struct allocation a[OBJECTS_SHOWN];
-    size_t n =
-        allocations_in(r->pid, line->address, line->address + r->all->line_bytes, a, OBJECTS_SHOWN);
+    uint32_t pid;
+    size_t n = objects_in(r, line, a, &pid);
 
     for (size_t i = 0; i < n; i++) {
-        const struct place *p = places_code(r->pid, a[i].site - 1);
+        const struct place *p = places_code(pid, a[i].site - 1);
         record_begin(f, "c2c", "object");
         record_address("line", line->address);
         record_address("start", a[i].start);
@@ -305,13 +323,14 @@ static void record_line(const struct c2c_report *r, enum record_format f,
 
     record_begin(f, "c2c", "line");
     record_address("line", line->address);
-    record_text("what", what_is_in(r, line, where));
+    record_text("what", what_is_in(line, where));
     record_text("sharing", verdicts[line->verdict]);
     record_sums(&line->remote);
     record_number("store_cycles", line->store_cycles);
     record_real("met", line->met, 4);
     record_real("crossed", line->crossed, 4);
     record_number("threads", lines_users(line));
+    record_number("processes", lines_processes(line));
     if (a.what) {
         record_text("change", a.what);
         record_real("saves", a.saving.cycles, 0);
@@ -323,10 +342,9 @@ static void record_line(const struct c2c_report *r, enum record_format f,
     }
     record_real("dense", line->dense, 4);
     record_end();
-    if (r->sites)
-        record_objects(r, f, line);
+    record_objects(r, f, line);
     for (size_t i = 0; i < n && i < r->rows; i++)
-        record_row(r, f, line, &rows[i]);
+        record_row(f, line, &rows[i]);
     free(rows);
 }
 

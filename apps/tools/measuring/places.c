@@ -133,7 +133,8 @@ const struct place *places_code(uint32_t pid, uint64_t pc)
 struct region {
     struct table_key key; /* pid, first byte */
     uint64_t end;
-    unsigned turn; /* turn of the last look-up */
+    uint64_t shared, shared_offset; /* as in struct sys_symbol, of the first byte */
+    unsigned turn;                  /* turn of the last look-up */
     const char *name;
 };
 static struct table regions = {.bytes = sizeof(struct region)};
@@ -164,34 +165,49 @@ void places_regions(void (*each)(uint32_t pid, uint64_t start, uint64_t bytes, c
         each((uint32_t)r->key.part[0], r->key.part[1], r->end - r->key.part[1], r->name);
 }
 
-/* Returns a region's name from the kernel, or NULL: the process has ended, or no region is
- * there. */
-static const char *ask_for_region(uint32_t pid, uint64_t address)
+/* Asks the kernel for the region. NULL: the process has ended, or no region is there, or there is
+ * no memory to remember it. */
+static const struct region *ask_for_region(uint32_t pid, uint64_t address)
 {
     struct sys_symbol found;
 
     if (symbol_of((int)pid, address, &found) || !found.region[0])
         return NULL;
     uint64_t start = address - found.region_offset;
-    const char *name = intern(found.region);
     struct region *r = table_get(&regions, &(struct table_key){{pid, start}});
-    if (r) {
-        r->end = start + found.region_bytes;
-        r->turn = turn;
-        r->name = name;
-    }
-    return name;
+    if (!r)
+        return NULL;
+    r->end = start + found.region_bytes;
+    r->shared = found.shared;
+    r->shared_offset = found.shared_offset - found.region_offset;
+    r->turn = turn;
+    r->name = intern(found.region);
+    return r;
+}
+
+static const struct region *region_at(uint32_t pid, uint64_t address)
+{
+    const struct region *r = find_region(pid, address, turn);
+
+    r = r ? r : ask_for_region(pid, address);
+    return r || address >> 63 ? r : find_region(pid, address, 0);
 }
 
 const char *places_region(uint32_t pid, uint64_t address)
 {
-    const struct region *r = find_region(pid, address, turn);
-    const char *name = r ? r->name : ask_for_region(pid, address);
+    const struct region *r = region_at(pid, address);
 
-    if (name)
-        return name;
+    return r ? r->name : address >> 63 ? kernel_memory : unknown;
+}
+
+struct places_memory places_memory(uint32_t pid, uint64_t address)
+{
+    const struct region *r = region_at(pid, address);
+
     if (address >> 63)
-        return kernel_memory;
-    r = find_region(pid, address, 0);
-    return r ? r->name : unknown;
+        return (struct places_memory){0, address};
+    if (r && r->shared)
+        return (struct places_memory){(uint64_t)1 << 32 | r->shared,
+                                      address - r->key.part[1] + r->shared_offset};
+    return (struct places_memory){pid, address};
 }

@@ -27,6 +27,14 @@ void places_ask(bool (*find)(uint32_t pid, uint64_t address, const char **name, 
  * go: each is looked up again in every turn, and keeps its old name only where it cannot be looked
  * up any more. places_turn() begins a turn. */
 const char *places_region(uint32_t pid, uint64_t address);
+/* Memory as its contents: two addresses, of one process or two, are of the same byte if both
+ * members are equal. */
+struct places_memory {
+    uint64_t space; /* of a process, or memory that several map (MAP_SHARED); 0 is the kernel's */
+    uint64_t place; /* in it; as far into its page as the address is */
+};
+/* Returns what is at an address, by the same look-ups as places_region(). */
+struct places_memory places_memory(uint32_t pid, uint64_t address);
 void places_turn(void);
 /* Calls `each` for all regions that places_region() has looked up, in no order. */
 void places_regions(void (*each)(uint32_t pid, uint64_t start, uint64_t bytes, const char *name));

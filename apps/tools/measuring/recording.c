@@ -22,7 +22,8 @@ static int open_criteria(struct recording *r, const char *criteria,
                                  .pid = pid,
                                  .rate = (uint32_t)wanted->rate,
                                  .permille = (uint32_t)wanted->limit,
-                                 .chains = wanted->chains};
+                                 .chains = wanted->chains,
+                                 .family = pid != 0};
     *r = (struct recording){.session = samples_open_chains(&what, why, size)};
     if (r->session < 0) {
         if (!why[0])

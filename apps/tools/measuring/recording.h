@@ -47,8 +47,8 @@ struct recording_wanted {
             "thousandths of the busy CPUs' time that sampling may cost"                         \
     }
 
-/* Starts recording samples of the process `pid`, or of all if 0. Says so where time is taken for
- * cycles; says why and exits with 2 if there can be no samples. */
+/* Starts recording samples of the process `pid` and its descendants, or of all if 0. Says so where
+ * time is taken for cycles; says why and exits with 2 if there can be no samples. */
 void recording_open_or_exit(struct recording *r, const struct args_table *table,
                             const struct recording_wanted *wanted, uint32_t pid);
 /* Takes present samples, as far as there is memory for them, and calls `note` for each. `all`:

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct table_key {
-    uint64_t part[3];
+    uint64_t part[4];
 };
 
 /* Empty when all but `bytes` is 0. */

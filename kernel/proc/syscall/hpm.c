@@ -214,13 +214,14 @@ int64_t vigil_sample_open(const struct call *c)
 
     if (arch_copy_from_user(&what, c->a[0], sizeof(what)))
         return -EFAULT;
-    if (what.chains >= SYS_CHAINS)
+    if (what.chains >= SYS_CHAINS || what.family > 1 || what.reserved)
         return -EINVAL;
     int err = user_take_string(&text, NAMES_MAX, what.criteria);
     if (err)
         return err;
     const struct hpm_profiling profiling = {.criteria = text,
                                             .pid = what.pid,
+                                            .family = what.family,
                                             .rate = what.rate,
                                             .permille = what.permille,
                                             .chains = (enum hpm_chains)what.chains};

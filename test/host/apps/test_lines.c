@@ -51,6 +51,7 @@ static void use(unsigned times, uint32_t tid, uint16_t chip, enum lines_kind kin
 {
     for (unsigned i = 0; i < times; i++)
         lines_add(&lines, &(struct lines_access){.address = BASE + offset,
+                                                 .place = BASE + offset,
                                                  .pc = 0x400000 + tid * 0x100 + kind,
                                                  .tid = tid,
                                                  .period = 10,
@@ -168,6 +169,7 @@ static void near_accesses_tell_bytes_and_no_cost(void **state)
 {
     (void)state;
     struct lines_access near = {.address = BASE + 8,
+                                .place = BASE + 8,
                                 .tid = 3,
                                 .period = 100,
                                 .chip = 1,
@@ -199,12 +201,17 @@ static void rows_join_threads_and_bytes(void **state)
     (void)state;
     uint32_t tid[4];
     struct lines_row *rows;
-    struct lines_access a = {
-        .address = BASE + 120, .pc = 5, .tid = 9, .period = 1, .bytes = 16, .latency = 7};
+    struct lines_access a = {.address = BASE + 120,
+                             .place = BASE + 120,
+                             .pc = 5,
+                             .tid = 9,
+                             .period = 1,
+                             .bytes = 16,
+                             .latency = 7};
     lines_add(&lines, &a);
     a.tid = 8;
     a.bytes = 0;
-    a.address = BASE;
+    a.address = a.place = BASE;
     lines_add(&lines, &a);
     lines_add(&lines, &a);
     assert_int_equal(lines_rows(only_line(), &rows), 1);
@@ -216,6 +223,79 @@ static void rows_join_threads_and_bytes(void **state)
     assert_int_equal(tid[1], 9);
     assert_int_equal(lines_threads(&rows[0], tid, 1), 2);
     assert_int_equal(lines_users(&found.line[0]), 2);
+    free(rows);
+}
+
+/* Makes accesses of a process, a thread of its own on a chip of its own, to a byte of memory. */
+static void use_memory(uint32_t pid, uint64_t space, uint64_t address, uint64_t place, uint32_t of)
+{
+    for (unsigned i = 0; i < 30; i++)
+        lines_add(&lines, &(struct lines_access){.address = address,
+                                                 .space = space,
+                                                 .place = place,
+                                                 .pc = 0x400000,
+                                                 .pid = pid,
+                                                 .tid = pid,
+                                                 .of = of,
+                                                 .period = 10,
+                                                 .chip = (uint16_t)pid,
+                                                 .bytes = 8,
+                                                 .latency = WAIT,
+                                                 .kind = LINES_RMW});
+}
+
+static void processes_meet_in_shared_memory(void **state)
+{
+    enum { SHARED = 1000 };
+    struct lines_row *rows;
+
+    (void)state;
+    use_memory(1, SHARED, BASE + 8, 0x5008, 1);
+    use_memory(2, SHARED, 2 * BASE + 8, 0x5008, 1);
+    const struct lines_line *l = only_line();
+    assert_int_equal(l->verdict, LINES_TRUE);
+    assert_int_equal(lines_processes(l), 2);
+    assert_true((l->pid == 1 && l->address == BASE) || (l->pid == 2 && l->address == 2 * BASE));
+    assert_int_equal(lines_rows(l, &rows), 2); /* one code on two chips */
+    assert_true(rows[0].of == 1 && rows[1].of == 1);
+    free(rows);
+}
+
+static void own_memory_of_processes_is_apart(void **state)
+{
+    (void)state;
+    use_memory(1, 1, BASE, BASE, 1);
+    use_memory(2, 2, BASE, BASE, 2);
+    assert_true(lines_find(&lines, &found));
+    assert_int_equal(found.count, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(found.line[i].verdict, LINES_UNCLEAR);
+        assert_int_equal(found.line[i].address, BASE);
+        assert_int_equal(lines_processes(&found.line[i]), 1);
+    }
+    assert_int_equal(found.line[0].pid + found.line[1].pid, 3);
+}
+
+static void code_of_programs_at_one_address_is_apart(void **state)
+{
+    struct lines_row *rows;
+
+    (void)state;
+    use_memory(1, 1, BASE, BASE, 1);
+    for (unsigned i = 0; i < 30; i++)
+        lines_add(&lines, &(struct lines_access){.address = BASE,
+                                                 .space = 1,
+                                                 .place = BASE,
+                                                 .pc = 0x400000,
+                                                 .pid = 2,
+                                                 .tid = 2,
+                                                 .of = 2,
+                                                 .period = 10,
+                                                 .chip = 1,
+                                                 .latency = WAIT,
+                                                 .kind = LINES_RMW});
+    assert_int_equal(lines_rows(only_line(), &rows), 2);
+    assert_true(rows[0].of != rows[1].of);
     free(rows);
 }
 
@@ -278,6 +358,8 @@ static struct lines_access any_access(struct prng *prng, unsigned *line)
     unsigned offset = own ? tid * 24 + prng_below(prng, 8) : prng_below(prng, *line < 3 ? 4 : LINE);
     return (struct lines_access){
         .address = BASE + *line * LINE + offset,
+        .space = 5 + *line % 2,
+        .place = BASE + *line / 2 * LINE + offset,
         .pc = prng_below(prng, 3),
         .tid = tid,
         .period = 1 + prng_below(prng, 100),
@@ -422,6 +504,9 @@ int main(void)
         test(one_look_does_not_make_it_true),
         test(near_accesses_tell_bytes_and_no_cost),
         test(rows_join_threads_and_bytes),
+        test(processes_meet_in_shared_memory),
+        test(own_memory_of_processes_is_apart),
+        test(code_of_programs_at_one_address_is_apart),
         test(random_accesses_are_as_an_oracle_says),
         test(too_little_memory_is_told),
     };

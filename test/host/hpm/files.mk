@@ -1,4 +1,5 @@
 test_dump_SRC := hpm/dump.c
+test_hpm_watch_SRC := hpm/watch.c
 test_fit_SRC := hpm/events/fit.c
 test_hpm_context_SRC := $(EVENTS_SRC_aarch64)
 test_hpm_group_SRC := hpm/events/group.c $(call double,group_oracle.c)

@@ -3,8 +3,8 @@
  * processes end.
  *
  * Words for the children that it starts: hold (ends with a session open), fault (faults with one
- * open), foreign N (uses another process's), spin (some work), more (has the rest of what
- * a family may have), nothing.
+ * open), foreign N (uses another process's), spin (some work), parent (has a child spin), more (has
+ * the rest of what a family may have), nothing.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -113,6 +113,8 @@ static int child(int argc, char **argv)
         return use_foreign(atoi(argv[2]));
     if (!strcmp(word, "spin"))
         spin();
+    if (!strcmp(word, "parent"))
+        return run("spin", NULL);
     if (!strcmp(word, "nothing") || !strcmp(word, "spin"))
         return FINE;
     if (!strcmp(word, "more"))
@@ -189,13 +191,42 @@ static void others_are_kept_out(void)
     samples_close(session);
 }
 
+/* With the family the child's child is sampled, too, and without it is not. */
+static void a_family_is_sampled(void)
+{
+    static const struct sys_profiling all = {.rate = 1000, .permille = 1000};
+
+    for (uint32_t family = 0; family < 2; family++) {
+        struct sys_profiling what = all;
+        int pid = application_next_pid();
+        what.criteria = (uintptr_t)criteria;
+        what.pid = (uint32_t)pid;
+        what.family = family;
+        int session = samples_open_chains(&what, NULL, 0);
+        struct sum sum = {0};
+        tap_check(session > 0 && run("parent", NULL) == FINE, "a child has a child work");
+        take_all(session, (uint32_t)pid, &sum);
+        printf("# samples %llu, not of the first %llu\n", (unsigned long long)sum.samples,
+               (unsigned long long)sum.others);
+        tap_check(family ? sum.others > 10 : !sum.others,
+                  "... which is sampled if it is asked for");
+        samples_close(session);
+    }
+}
+
 static void what_is_wrong_is_refused(void)
 {
-    struct sys_profiling what = {(uint64_t)criteria, 0, 1000, 10, SYS_CHAINS};
+    struct sys_profiling what = {(uint64_t)criteria, 0, 1000, 10, SYS_CHAINS, 0, 0};
     uint64_t kernel = 0xffff800000100000;
 
     tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EINVAL, "no other chains than there are");
     what.chains = SYS_CHAINS_NONE;
+    what.family = 2;
+    tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EINVAL, "a family is there or not");
+    what.family = 0;
+    what.reserved = 1;
+    tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EINVAL, "what is reserved is 0");
+    what.reserved = 0;
     what.criteria = kernel;
     tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EFAULT,
               "criteria in the kernel are refused");
@@ -328,6 +359,7 @@ int main(int argc, char **argv)
         return tap_done();
     printf("# by %s\n", criteria);
     a_child_is_sampled();
+    a_family_is_sampled();
     others_are_kept_out();
     what_is_wrong_is_refused();
     threads_take_at_once();
