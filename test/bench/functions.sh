@@ -24,18 +24,12 @@ aarch64) cc=aarch64-linux-gnu-gcc ;;
 esac
 : "${results:=docs/results/functions-$arch.txt}"
 out=build/bench/functions-$arch
-mkdir -p "$out"
-
+. test/bench/phases-lib.sh
 one() { # NAME WORDS...
-	name=$1
-	shift
-	printf '\n# ./vigil phases -f --smp 2 --arch %s %s\n' "$arch" "$*" >>"$out/text"
-	./vigil phases -f -o "$out/$name" --smp 2 --arch "$arch" "$@" 2>"$out/said" >/dev/null \
-		</dev/null || { cat "$out/said" >&2; die "$name failed"; }
-	grep -v '^vigil: wrote' "$out/said" >>"$out/text"
-	rm -f "$out/$name/calls"
+	report -f "$@"
+	rm -f "$out/$1/calls"
 }
-test/bench/header.sh "test/bench/functions.sh arch=$arch" arch="$arch" >"$out/text"
+begin "test/bench/functions.sh arch=$arch"
 one sort -- phases kind=sort size=30000 rounds=8
 one matrix -- phases kind=matrix rounds=2
 one interp -- phases kind=interp size=20000 rounds=2

@@ -26,21 +26,12 @@ x86_64 | aarch64) ;;
 esac
 : "${results:=docs/results/steady-$arch.txt}"
 out=build/bench/steady-$arch
-mkdir -p "$out"
-
-one() { # NAME WORDS...
-	name=$1
-	shift
-	printf '\n# ./vigil phases -r %s --smp 2 --arch %s %s\n' "$boots" "$arch" "$*" >>"$out/text"
-	./vigil phases -r "$boots" -o "$out/$name" --smp 2 --arch "$arch" "$@" \
-		2>"$out/said" >/dev/null </dev/null || { cat "$out/said" >&2; die "$name failed"; }
-	grep -v '^vigil: wrote' "$out/said" >>"$out/text"
-}
-test/bench/header.sh "test/bench/steady.sh arch=$arch boots=$boots" arch="$arch" >"$out/text"
-one phases -- phases kind=sort size=300 rounds=2000 marks=1
-one python -i ^iteration --deb python3-minimal --file test/bench/steady/bodies.py -- \
-	python3 test/bench/steady/bodies.py 500
-one shell -i ^iteration --deb dash --file test/bench/steady/filling.sh -- \
+. test/bench/phases-lib.sh
+begin "test/bench/steady.sh arch=$arch boots=$boots"
+report "-r $boots" phases -- phases kind=sort size=300 rounds=2000 marks=1
+report "-r $boots" python -i ^iteration --deb python3-minimal \
+	--file test/bench/steady/bodies.py -- python3 test/bench/steady/bodies.py 500
+report "-r $boots" shell -i ^iteration --deb dash --file test/bench/steady/filling.sh -- \
 	dash test/bench/steady/filling.sh 1000
 mv "$out/text" "$results"
 cp "$out/shell/phases.svg" "${results%.txt}.svg"
