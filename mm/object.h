@@ -196,9 +196,22 @@ int object_bring_held(struct object *o, uint64_t index, enum fault_access access
 /* object.c: makes n bytes of one page zeros. The mutex is held. Returns 0 or an error as of
  * object_write. */
 int object_clear_held(struct object *o, uint64_t at, uint64_t n);
-/* object.c: takes the pages from `first` to `end` out of all processes, which map them; `copies`:
- * also those that are a process's own. The mutex is held. */
+/* object_size.c: takes the pages from `first` to `end` out of all processes, which map them;
+ * `copies`: also those that are a process's own. The mutex is held. */
 void object_cut_users(struct object *o, uint64_t first, uint64_t end, bool copies);
+/* object.c: makes room for `bytes` bytes. The mutex is held. Returns 0 or -ENOMEM. */
+int object_make_room_held(struct object *o, uint64_t bytes);
+/* Returns whether its contents stay where nothing can be written. Any context. */
+static inline bool object_is_read_only(const struct object *o)
+{
+    return o->backing && !o->backing->write_out;
+}
+/* Returns whether its seals let it have this size. The mutex is held. */
+static inline bool object_may_resize(const struct object *o, uint64_t bytes)
+{
+    return !((bytes < o->bytes && (o->seals & OBJECT_SEAL_SHRINK)) ||
+             (bytes > o->bytes && (o->seals & OBJECT_SEAL_GROW)));
+}
 /* object.c: returns whether its seals let it be written, and be of this size then. The mutex is
  * held. */
 bool object_may_write(const struct object *o, uint64_t bytes);

@@ -1,5 +1,5 @@
 KERNEL_SRC += $(call files,\
-	bundle.c children.c code_images.c count_log.c count_session.c elf.c exec.c exec_command.c execve.c \
+	applications.c bundle.c children.c code_images.c count_log.c count_session.c elf.c exec.c exec_command.c execve.c \
 	family.c \
 	family_sum.c figures.c fork.c futex.c ipc.c jobs.c kin.c messages.c pid_file.c limits.c \
 	machine_name.c perf.c perf_count.c perf_file.c perf_ring.c perf_sample.c perf_task.c process.c \

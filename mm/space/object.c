@@ -191,8 +191,7 @@ static int map_room(struct object *o, uint64_t room)
     return err;
 }
 
-/* Makes room for `bytes` bytes. The mutex is held. Returns 0 or -ENOMEM. */
-static int make_room(struct object *o, uint64_t bytes)
+int object_make_room_held(struct object *o, uint64_t bytes)
 {
     uint64_t room = MAX(o->room, ROOM_FIRST);
     vaddr_t base;
@@ -214,11 +213,6 @@ static void wait_for_place(struct object *o)
 {
     mutex_lock(&o->mutex);
     mutex_unlock(&o->mutex);
-}
-
-static bool is_read_only(const struct object *o)
-{
-    return o->backing && !o->backing->write_out;
 }
 
 int object_bring_held(struct object *o, uint64_t index, enum fault_access access)
@@ -244,7 +238,7 @@ int object_bring_held(struct object *o, uint64_t index, enum fault_access access
 
 int object_bring(struct object *o, uint64_t index, enum fault_access access)
 {
-    if (!o->backing || is_read_only(o)) /* no write can overtake it */
+    if (!o->backing || object_is_read_only(o)) /* no write can overtake it */
         return object_bring_held(o, index, access);
     mutex_lock(&o->mutex);
     if (o->stored > pools_memory() / STORED_PART)
@@ -347,12 +341,6 @@ static int64_t copy(struct object *o, uint64_t at, void *to, const void *from, s
     return (int64_t)done;
 }
 
-static bool may_resize(const struct object *o, uint64_t bytes)
-{
-    return !((bytes < o->bytes && (o->seals & OBJECT_SEAL_SHRINK)) ||
-             (bytes > o->bytes && (o->seals & OBJECT_SEAL_GROW)));
-}
-
 int64_t object_read(struct object *o, uint64_t at, void *to, size_t n)
 {
     uint64_t bytes = object_bytes(o);
@@ -362,7 +350,8 @@ int64_t object_read(struct object *o, uint64_t at, void *to, size_t n)
 
 bool object_may_write(const struct object *o, uint64_t bytes)
 {
-    return !(o->seals & (OBJECT_SEAL_WRITE | OBJECT_SEAL_FUTURE_WRITE)) && may_resize(o, bytes);
+    return !(o->seals & (OBJECT_SEAL_WRITE | OBJECT_SEAL_FUTURE_WRITE)) &&
+           object_may_resize(o, bytes);
 }
 
 /* Tells whether node n is out, and whether it has a slot. */
@@ -453,45 +442,14 @@ int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n)
         return -EFBIG;
     mutex_lock(&o->mutex);
     int64_t done = !n                                            ? 0
-                   : is_read_only(o)                             ? -EROFS
+                   : object_is_read_only(o)                      ? -EROFS
                    : !object_may_write(o, MAX(at + n, o->bytes)) ? -EPERM
-                                                                 : make_room(o, at + n);
+                                                                 : object_make_room_held(o, at + n);
     if (!done)
         done = o->backing ? write_out(o, at, from, n) : copy(o, at, NULL, from, n);
     mutex_unlock(&o->mutex);
     deliver_uses(o);
     return done;
-}
-
-/* ---- Size ------------------------------------------------------------------------------------ */
-
-static void set_bytes(struct object *o, uint64_t bytes)
-{
-    struct space *s = o->store->space;
-    bool irq = spin_lock(&s->lock);
-
-    o->bytes = bytes;
-    spin_unlock(&s->lock, irq);
-}
-
-int object_make_once(struct object **at, struct object_store *store,
-                     const struct object_backing *backing, void *of, uint64_t bytes)
-{
-    struct object *fresh, *none = NULL;
-    int err = object_create(store, backing, of, &fresh);
-
-    if (err && backing && backing->end_backing)
-        backing->end_backing(of);
-    if (err)
-        return err;
-    mutex_lock(&fresh->mutex);
-    if (bytes && !(err = make_room(fresh, bytes)))
-        set_bytes(fresh, bytes);
-    mutex_unlock(&fresh->mutex);
-    if (err ||
-        !__atomic_compare_exchange_n(at, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        object_put(fresh);
-    return err;
 }
 
 int object_clear_held(struct object *o, uint64_t at, uint64_t n)
@@ -509,99 +467,6 @@ int object_clear_held(struct object *o, uint64_t at, uint64_t n)
         arch_space_look(&s->arch, va, 1, &page);
     spin_unlock(&s->lock, irq);
     return page.kind == ARCH_PAGE_NONE ? 0 : copy_part(o, &x);
-}
-
-/* Takes the object's pages from `first` to `end` out of the space, which maps it, in each of its
- * regions; `copies`: also those that are the space's own. */
-static void cut_user(struct space *s, const struct object *o, uint64_t first, uint64_t end,
-                     bool copies)
-{
-    mutex_lock(&s->map_lock);
-    for (const struct region *r = regions_above(&s->regions, 0); r; r = region_next(r)) {
-        uint64_t from = r->source_page, pages = (r->end - r->start) >> PAGE_SHIFT;
-        uint64_t low = MAX(first, from), high = MIN(end, from + pages);
-        if (r->source.of == o && low < high)
-            (copies ? space_drop_pages
-                    : space_drop_shown)(s, r->start + ((low - from) << PAGE_SHIFT),
-                                        r->start + ((high - from) << PAGE_SHIFT));
-    }
-    mutex_unlock(&s->map_lock);
-}
-
-void object_cut_users(struct object *o, uint64_t first, uint64_t end, bool copies)
-{
-    for (struct object_user *u = object_next_user(o, NULL); u; u = object_next_user(o, u))
-        cut_user(u->space, o, first, end, copies);
-}
-
-/* The mutex is held. */
-static int shorten(struct object *o, uint64_t bytes)
-{
-    uint64_t end = ALIGN_UP(bytes, PAGE_SIZE);
-    int err = bytes & PAGE_MASK ? object_clear_held(o, bytes, end - bytes) : 0;
-
-    if (err)
-        return err;
-    set_bytes(o, bytes); /* so no process brings a page behind it any more */
-    object_cut_users(o, end >> PAGE_SHIFT, UINT64_MAX, true);
-    if (end < o->room)
-        space_drop_pages(o->store->space, o->base + end, o->base + o->room);
-    return 0;
-}
-
-int object_resize(struct object *o, uint64_t bytes)
-{
-    if (bytes > OBJECT_BYTES_MAX)
-        return -EFBIG;
-    mutex_lock(&o->mutex);
-    int err = is_read_only(o)         ? -EROFS
-              : !may_resize(o, bytes) ? -EPERM
-              : o->backing            ? o->backing->set_end(o->of, bytes)
-                                      : 0;
-    if (!err && bytes < o->bytes)
-        err = shorten(o, bytes);
-    else if (!err && bytes && !(err = make_room(o, bytes)))
-        set_bytes(o, bytes);
-    mutex_unlock(&o->mutex);
-    return err;
-}
-
-int object_keep(struct object *o)
-{
-    uint64_t pages = ALIGN_UP(o->bytes, PAGE_SIZE) >> PAGE_SHIFT;
-    int err = space_lock(o->store->space, o->base, o->room, true);
-
-    for (uint64_t i = 0; i < pages && !err; i++)
-        err = object_bring(o, i, FAULT_WRITE);
-    return err;
-}
-
-/* ---- Contents that have changed elsewhere ---------------------------------------------------- */
-
-static void set_hidden(struct object *o, bool hidden)
-{
-    struct space *s = o->store->space;
-    bool irq = spin_lock(&s->lock);
-
-    o->hidden = hidden;
-    spin_unlock(&s->lock, irq);
-}
-
-int object_refresh(struct object *o, uint64_t bytes)
-{
-    if (bytes > OBJECT_BYTES_MAX)
-        return -EFBIG;
-    mutex_lock(&o->mutex);
-    set_hidden(o, true);
-    object_cut_users(o, 0, UINT64_MAX, false);
-    int err = object_sync_held(o) ?: (bytes ? make_room(o, bytes) : 0);
-    if (!err && o->room)
-        space_drop_pages(o->store->space, o->base, o->base + o->room);
-    if (!err)
-        set_bytes(o, bytes);
-    set_hidden(o, false);
-    mutex_unlock(&o->mutex);
-    return err;
 }
 
 /* ---- Mapped privately ------------------------------------------------------------------------ */

@@ -9,8 +9,8 @@ LWIP_INC := -Ikernel/net/lwip -I$(LWIP)/src/include
 # What each instance has of its own: copy 0 under the names of the sources, others in objects of
 # $(folder)n*.o, whose names begin so (tools/instances.sh).
 INSTANCE_SRC := $(LWIP_SRC) \
-	$(call files,card.c connections.c figures.c half_open.c instance.c memory.c ports.c stream.c \
-	timers.c)
+	$(call files,card.c connections.c errors.c figures.c half_open.c instance.c memory.c ports.c \
+	stream.c timers.c)
 INSTANCE_COPIES := $(call files,$(addsuffix .o,$(addprefix n,1 2 3 4 5 6 7)))
 LWIP_USERS := $(filter $(folder)%,$(INSTANCE_SRC)) $(call files,datagram.c interface.c streams.c)
 KERNEL_SRC += $(LWIP_SRC) $(filter $(folder)%,$(LWIP_USERS)) $(call files,fusion.c instances.c)
