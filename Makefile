@@ -332,9 +332,10 @@ calls_objects = $(addprefix $(O)/$(1)/,$(CALLS_SRC:.c=.o))
 $(O)/libvigil-calls.a: $(call calls_objects,linux-calls)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 # Loaded into programs of Linux by ./vigil c2c: it notes where they allocate memory.
-$(O)/libvigil-allocations.so: apps/sdk/allocations.c apps/sdk/allocations.h Makefile | deps-build
+$(O)/libvigil-allocations.so: apps/sdk/allocations.c apps/libc/allocation_log.c \
+		apps/libc/allocation_log.h Makefile | deps-build
 	$(call say,LINUX,$@)
-	$(Q)$(CC) -std=gnu11 -O2 $(WARN) -I. -fPIC -fvisibility=hidden -shared -pthread $< -o $@
+	$(Q)$(CC) -std=gnu11 -O2 $(WARN) -I. -fPIC -fvisibility=hidden -shared -pthread $(filter %.c,$^) -o $@
 # instrumented_rules FOLDER FLAGS, instrumented_rule FOLDER APPLICATION: in folder `selected`, which
 # ./vigil phases -f makes anew, functions are not recorded in whose names one of CALLS_EXCLUDE is,
 # names with commas between them; in `plain` none are.

@@ -11,6 +11,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include "apps/libc/allocation_log.h"
 #include "apps/libc/libc.h"
 #include "apps/libc/malloc_map.h"
 
@@ -213,11 +214,26 @@ static void *allocate(size_t n, bool *used)
     return o;
 }
 
-void *malloc(size_t n)
+/* Returns `at`, which the caller's caller asked for, and tells the log of allocations. */
+#define GIVEN(at, n) given((at), (n), (uint64_t)__builtin_return_address(0))
+
+static inline void *given(void *at, size_t n, uint64_t site)
+{
+    return __builtin_expect(!__atomic_load_n(&allocation_log, __ATOMIC_RELAXED), 1)
+               ? at
+               : allocation_note(at, n, site);
+}
+
+static void *allocate_any(size_t n)
 {
     bool used;
 
     return allocate(n, &used);
+}
+
+void *malloc(size_t n)
+{
+    return GIVEN(allocate_any(n), n);
 }
 
 void free(void *p)
@@ -246,7 +262,7 @@ void free(void *p)
         give_back(list, s->class, batch_of(s->class));
 }
 
-void *calloc(size_t count, size_t size)
+static void *allocate_zeroed(size_t count, size_t size)
 {
     size_t n;
     bool used;
@@ -256,14 +272,19 @@ void *calloc(size_t count, size_t size)
     return p && used ? memset(p, 0, n) : p;
 }
 
-void *realloc(void *p, size_t n)
+void *calloc(size_t count, size_t size)
+{
+    return GIVEN(allocate_zeroed(count, size), count * size);
+}
+
+static void *allocate_again(void *p, size_t n)
 {
     if (!p)
-        return malloc(n);
+        return allocate_any(n);
     size_t usable = span_of(p)->usable;
     if (n <= usable && n >= usable / 4)
         return p;
-    void *q = malloc(n);
+    void *q = allocate_any(n);
     if (!q)
         return NULL;
     memcpy(q, p, n < usable ? n : usable);
@@ -271,10 +292,15 @@ void *realloc(void *p, size_t n)
     return q;
 }
 
+void *realloc(void *p, size_t n)
+{
+    return GIVEN(allocate_again(p, n), n);
+}
+
 static void *allocate_aligned(size_t align, size_t n)
 {
     if (align <= ALIGN_MIN)
-        return malloc(n);
+        return allocate_any(n);
     if (align & (align - 1)) {
         errno = EINVAL;
         return NULL;
@@ -286,7 +312,7 @@ static void *allocate_aligned(size_t align, size_t n)
         while (size < n)
             size *= 2;
         if (size <= SMALL_MAX)
-            return malloc(size);
+            return allocate_any(size);
     }
     bool used;
     return large_alloc(n, align, &used);
@@ -294,12 +320,12 @@ static void *allocate_aligned(size_t align, size_t n)
 
 void *aligned_alloc(size_t align, size_t n)
 {
-    return allocate_aligned(align, n);
+    return GIVEN(allocate_aligned(align, n), n);
 }
 
 POSIX void *memalign(size_t align, size_t n)
 {
-    return allocate_aligned(align, n);
+    return GIVEN(allocate_aligned(align, n), n);
 }
 
 POSIX int posix_memalign(void **out, size_t align, size_t n)
@@ -309,7 +335,7 @@ POSIX int posix_memalign(void **out, size_t align, size_t n)
     void *p = allocate_aligned(align, n);
     if (!p)
         return ENOMEM;
-    *out = p;
+    *out = GIVEN(p, n);
     return 0;
 }
 
@@ -363,7 +389,7 @@ static bool reserve_give(const void *p)
 void *_malloc_r(struct _reent *r, size_t n)
 {
     (void)r;
-    return malloc(n);
+    return GIVEN(allocate_any(n), n);
 }
 
 void _free_r(struct _reent *r, void *p)
@@ -375,7 +401,7 @@ void _free_r(struct _reent *r, void *p)
 
 void *_calloc_r(struct _reent *r, size_t count, size_t size)
 {
-    void *p = calloc(count, size);
+    void *p = GIVEN(allocate_zeroed(count, size), count * size);
     size_t n;
 
     (void)r;
@@ -385,7 +411,7 @@ void *_calloc_r(struct _reent *r, size_t count, size_t size)
 void *_realloc_r(struct _reent *r, void *p, size_t n)
 {
     (void)r;
-    return realloc(p, n);
+    return GIVEN(allocate_again(p, n), n);
 }
 
 void *_memalign_r(struct _reent *r, size_t align, size_t n)

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "apps/libc/allocation_log.h"
 #include "apps/libc/image.h"
 #include "apps/libc/libc.h"
 
@@ -136,6 +137,8 @@ void libc_start(uint64_t *block)
     self->tid = self->tid_value = (uint32_t)syscall1(SYS_set_tid_address, &self->tid);
     clock_start();
     environ = envp;
+    if (getenv(ALLOCATIONS_ASK))
+        allocation_log_begin();
 
     run_all(__preinit_array_start, __preinit_array_end);
     run_all(__init_array_start, __init_array_end);

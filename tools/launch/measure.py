@@ -343,15 +343,15 @@ SITES = 1 << 18  # allocations that are noted
 def c2c(top, words, say):
     wanted = Wanted("c2c", words)
     o = options.parse(wanted.run)
-    arch, tool, name = o.arch or platform.machine(), ["c2c"], o.command[0]
+    arch, tool, name = o.arch or platform.machine(), ["c2c", f"sites={SITES}"], o.command[0]
     built = os.path.join(top, "build", arch)
     library = os.path.join(built, "libvigil-allocations.so")
-    if "/" in name or not os.path.exists(os.path.join(built, "bin", name)):  # none of Vigil's
+    o.env = [*o.env, "VIGIL_ALLOCATIONS=1"]  # for programs of Vigil's C library
+    if "/" in name or not os.path.exists(os.path.join(built, "bin", name)):  # not in the image
         subprocess.run(["make", "-s", "-C", top, f"ARCH={arch}", os.path.relpath(library, top)],
                        check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         o.file = [*o.file, library]
         o.env = [*o.env, f"LD_PRELOAD={library}"]
-        tool.append(f"sites={SITES}")
     boot = Boot(top, say, o, tool)
     for line in boot.report("c2c: of=", "c2c"):
         show(line)

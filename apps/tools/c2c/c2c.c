@@ -12,7 +12,7 @@
 #include "apps/common/args.h"
 #include "apps/libc/hpm.h"
 #include "apps/libc/state.h"
-#include "apps/sdk/allocations.h"
+#include "apps/libc/allocation_log.h"
 #include "apps/tools/c2c/c2c.h"
 #include "apps/tools/measuring/allocations.h"
 #include "apps/tools/measuring/images.h"
@@ -143,8 +143,9 @@ static void record_program(struct program *p)
 
     if (marks)
         hpm_mark("recording");
-    while (more) {
-        more = program_sleep(p, TAKE_MS);
+    /* Soon at first, for what lives only briefly has its names as long as it lives. */
+    for (uint64_t ms = 1; more; ms = 2 * ms < TAKE_MS ? 2 * ms : TAKE_MS) {
+        more = program_sleep(p, ms);
         recording_take(&recording, false, note_sample);
     }
     samples_take(recording.session, NULL, 0); /* all that waits */

@@ -330,7 +330,6 @@ static void record_line(const struct c2c_report *r, enum record_format f,
     record_real("met", line->met, 4);
     record_real("crossed", line->crossed, 4);
     record_number("threads", lines_users(line));
-    record_number("processes", lines_processes(line));
     if (a.what) {
         record_text("change", a.what);
         record_real("saves", a.saving.cycles, 0);
@@ -341,6 +340,7 @@ static void record_line(const struct c2c_report *r, enum record_format f,
         record_none("saves_at_most");
     }
     record_real("dense", line->dense, 4);
+    record_number("processes", lines_processes(line));
     record_end();
     record_objects(r, f, line);
     for (size_t i = 0; i < n && i < r->rows; i++)

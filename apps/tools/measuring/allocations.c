@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "apps/sdk/allocations.h"
+#include "apps/libc/allocation_log.h"
 
 static struct allocations_record *records;
 static uint64_t count, all;
