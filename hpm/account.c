@@ -179,6 +179,8 @@ HOT_CODE static void account_stretch(struct hpm_cpu *hpm, enum stretch_end end, 
     hpm->plan = plan;
     if (next)
         begin_turn(hpm, next);
+    if (hpm_state.frequency)
+        frequency_follow(hpm);
     if (tag == SAME_TAG && hpm->current && hpm->current->user && hpm->row == ROW_HERE)
         user_follow(hpm);
 }
@@ -266,12 +268,15 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
     } else {
         hpm->read_at = arch_ticks();
         add_idle(hpm);
+        if (hpm_state.frequency)
+            frequency_follow(hpm);
     }
     hpm->current = in;
     __atomic_store_n(&hpm->current_pid, in ? in->pid : 0, __ATOMIC_RELAXED);
     if (!out != !in) {
         set_idle(hpm, hpm->idle_ticks, in ? 0 : hpm->read_at);
         profile_idle(hpm, !in);
+        frequency_obey(hpm);
     }
     if (hpm->user_open | (in && in->user))
         user_follow(hpm);
@@ -282,6 +287,8 @@ void hpm_tick(void)
 {
     struct hpm_cpu *hpm = hpm_counted(this_cpu());
 
+    if (this_cpu()->hpm)
+        frequency_obey(this_cpu()->hpm);
     if (!hpm)
         return;
     mark_here(hpm, __builtin_return_address(0));

@@ -1,7 +1,8 @@
 /*
  * Counts of threads that are counted all the time, so that they are exact at every switch: cycles,
- * instructions and, with trace.counts=topdown, where cycles went. Those take the counters from the
- * breakdown, whose other figures pause.
+ * instructions, with trace.counts=topdown where cycles went, and with trace.frequency=on the
+ * reference of frequencies. Where cycles went takes the counters from the breakdown, whose other
+ * figures pause.
  *
  * By the raw count that a thread's context has of a logical count, in closed units and in the open
  * one: the sum is never scaled, and grows by what each stretch counted.
@@ -13,7 +14,7 @@
 #include "kernel/lib/format.h"
 #include "kernel/trace/telemetry.h"
 
-#define TAKEN_MAX (HPM_EXACT_MAX - 2) /* beside cycles and instructions */
+#define TAKEN_MAX (HPM_EXACT_MAX - 3) /* beside cycles, instructions and the reference */
 
 static struct {
     unsigned n;
@@ -68,6 +69,13 @@ void hpm_exact_names(char *out, size_t size)
         n = ksnprintf(out, size, "cycles%s", instructions ? " instructions" : "");
     for (unsigned i = 0; n && i < taken.n && n < size; i++)
         n += ksnprintf(out + n, size - n, " %s", choice[taken.choice[i]].name);
+    if (n && n < size && hpm_reference_hz())
+        ksnprintf(out + n, size - n, " reference");
+}
+
+uint64_t hpm_reference_hz(void)
+{
+    return hpm_state.frequency && hpm_state.ops ? frequency_caps.reference_hz : 0;
 }
 
 void hpm_exact_read(const struct hpm_thread *t, uint64_t out[HPM_EXACT_MAX])
@@ -81,6 +89,8 @@ void hpm_exact_read(const struct hpm_thread *t, uint64_t out[HPM_EXACT_MAX])
         *at++ = mux_raw(c, hpm_state.figures.instructions).counted;
     for (unsigned i = 0; i < taken.n; i++)
         *at++ = mux_raw(c, taken.count[i]).counted;
+    if (hpm_reference_hz())
+        *at++ = t->reference;
     while (at < out + HPM_EXACT_MAX)
         *at++ = 0;
 }

@@ -13,7 +13,7 @@ struct arch_frame;
 struct chain_images;
 struct hpm_user_page;
 
-extern const struct arg hpm_args[]; /* boot arguments hpm.* */
+extern const struct arg hpm_args[], frequency_args[]; /* boot arguments hpm.*, freq.* */
 /* Interval in ms at which the machine's breakdown is printed; 0: never. */
 extern uint64_t hpm_print_ms;
 
@@ -32,8 +32,9 @@ struct hpm_thread {
     const struct chain_images *images; /* of its process (hpm/policy/chain.h); NULL: none */
     struct hpm_user_page *user;        /* written by the CPU the thread runs on; NULL: none */
     uint64_t told_cycles;              /* cycles at the latest hpm_read_news */
-    bool told_stopped; /* no cycles had been added between the latest two hpm_read_news */
-    bool ends;         /* it will run no more once it has left its CPU */
+    bool told_stopped;  /* no cycles had been added between the latest two hpm_read_news */
+    bool ends;          /* it will run no more once it has left its CPU */
+    uint64_t reference; /* of the CPUs' frequency (hpm/frequency.c), while it ran */
     uint32_t watched[HPM_WATCHES_MAX]; /* serial of the watch that has it (hpm/watch.h) */
 };
 
@@ -56,11 +57,14 @@ void hpm_thread_ends(struct hpm_thread *t);
  * thread. One reading of the hardware serves both. Called by the scheduler, interrupts off. */
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in);
 /* Counts of a thread that are exact at every switch, HPM_EXACT_MAX at most: cycles, instructions,
- * and what trace.counts asks for. hpm_exact_names writes their names with a blank between them; ""
- * if nothing is counted. hpm_exact_read reads `t`, up to its latest switch or hpm_tick; the others
- * are 0. On the CPU that `t` is on or was on last, or while it cannot run; interrupts off. */
-#define HPM_EXACT_MAX 6
+ * what trace.counts asks for, and, with trace.frequency, the reference of the CPUs' frequency.
+ * hpm_exact_names writes their names with a blank between them; "" if nothing is counted.
+ * hpm_exact_read reads `t`, up to its latest switch or hpm_tick; the others are 0. On the CPU that
+ * `t` is on or was on last, or while it cannot run; interrupts off.
+ * hpm_reference_hz: the frequency of the reference; 0: it is not counted. */
+#define HPM_EXACT_MAX 7
 void hpm_exact_names(char *out, size_t size);
+uint64_t hpm_reference_hz(void);
 void hpm_exact_read(const struct hpm_thread *t, uint64_t out[HPM_EXACT_MAX]);
 /* Brings the counts of the thread on this CPU up to date. Interrupts off. */
 void hpm_account_here(void);

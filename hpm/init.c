@@ -191,7 +191,8 @@ static void limit_ring(const char *name, uint64_t *entries, unsigned cpus, size_
     *entries = MAX(most, (uint64_t)RING_MIN);
 }
 
-void hpm_init(unsigned cpus)
+/* Chooses the PMU, and what is counted. */
+static void find_pmu(unsigned cpus)
 {
     const struct pmu_ops *ops = NULL;
 
@@ -231,6 +232,12 @@ void hpm_init(unsigned cpus)
     publish_caps(ops);
     access_init();
     print_found();
+}
+
+void hpm_init(unsigned cpus)
+{
+    find_pmu(cpus);
+    frequency_init();
 }
 
 /* Starts the counters of `cpu`. If they lack what the first CPU's have, they are not used; time and
@@ -277,6 +284,7 @@ void hpm_cpu_init(struct cpu *cpu)
         begin_counting(cpu, hpm);
     hpm->began = hpm->idle_since = arch_ticks();
     cpu->hpm = hpm;
+    frequency_begin(hpm);
 }
 
 void remote_estimate(uint32_t latency)

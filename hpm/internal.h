@@ -2,6 +2,7 @@
 #pragma once
 #include "hpm/pmu/user_page.h"
 #include "hpm/count.h"
+#include "hpm/frequency.h"
 #include "hpm/policy/access_share.h"
 #include "hpm/policy/context.h"
 #include "hpm/pmu/pmu.h"
@@ -58,6 +59,7 @@ struct hpm_cpu {
     struct sampler sampler;
     struct profiler profiler;
     struct mux_turns turns;
+    struct hpm_frequency frequency;
     /* By group: not yet added to the thread's counts and the CPU's. */
     struct piece piece[ROWS][GROUP_MAX];
     /* Counts of all threads together, and those without a thread. */
@@ -88,8 +90,10 @@ struct hpm_state {
     const struct pmu_ops *ops;   /* NULL: there is no PMU */
     const struct hpm_plan *plan; /* atomic: what every CPU is to count; see session.c */
     bool by_instructions;        /* the unit of slices is instructions, not cycles */
-    unsigned fixed;              /* number of counters in pmu.events.fixed */
-    uint32_t sampling;           /* atomic: generation of the request for samples, see sampling.c */
+    /* Effective frequencies are wanted, and there are counters for them. */
+    bool frequency;
+    unsigned fixed;    /* number of counters in pmu.events.fixed */
+    uint32_t sampling; /* atomic: generation of the request for samples, see sampling.c */
     struct pmu_caps pmu;
     /* Events of the processor that the CPUs say they are, where the PMU is another's, as a
      * simulated machine's is; else NULL. */

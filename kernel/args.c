@@ -61,5 +61,5 @@ static const struct arg kernel_args[] = {
     {0},
 };
 const struct arg *const arg_tables[] = {
-    kernel_args, sched_args, sharing_args, hpm_args,     mm_args,      track_args, telemetry_args,
-    disk_args,   share_args, net_args,     process_args, syscall_args, NULL};
+    kernel_args,    sched_args, sharing_args, hpm_args, frequency_args, mm_args,      track_args,
+    telemetry_args, disk_args,  share_args,   net_args, process_args,   syscall_args, NULL};

@@ -215,7 +215,7 @@ void quanta_freed(struct thread *t)
 
 void sched_quanta_begin(void)
 {
-    char names[96];
+    char names[112];
 
     hpm_exact_names(names, sizeof names);
     rule = (struct quantum_rule){trace_every, names[0] ? trace_cycles : 0};
@@ -223,7 +223,7 @@ void sched_quanta_begin(void)
     if (trace_cycles && !names[0])
         kprintf("telemetry: event=refused argument=trace.cycles reason=no-device: cycles are not "
                 "counted here: quanta are recorded by trace.every\n");
-    telemetry_quanta(names, rule.every, rule.cycles);
+    telemetry_quanta(names, rule.every, rule.cycles, hpm_reference_hz());
 }
 
 /* Tells the quantum that runs on this CPU. Interrupts off. */

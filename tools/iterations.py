@@ -15,6 +15,7 @@ program's threads meanwhile: those of the thread that sets the marks are exact, 
 other threads that lie over a mark are divided by time. Exit status: 0; 2: arguments, or no
 iterations.
 """
+import bisect
 import re
 import sys
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ class Boot:
     label: str        # of the marks that iterations begin at, digits as N
     bounds: list      # nanoseconds since boot; one more than iterations
     operations: list  # None: not counted
+    changes: list     # of frequency: (iteration that it is in or before, CPU, kHz)
 
 
 def shape(label):
@@ -93,12 +95,24 @@ def operations_of(recording, bounds):
     return out
 
 
+def changes_of(recording, bounds):
+    """Returns the changes of frequency of CPUs on which programs' threads ran meanwhile. One that is
+    measured first is none."""
+    used = {q.cpu for life in recording.lives if life.pid for q in life.quanta
+            if q.end > bounds[0] and q.start < bounds[-1]}
+    return sorted((bisect.bisect_right(bounds, ns), cpu, khz)
+                  for cpu, changes in recording.frequencies.items() if cpu in used
+                  for n, (ns, khz, how) in enumerate(changes)
+                  if bounds[0] < ns < bounds[-1] and (n or how == "set"))
+
+
 def read_boot(recording, seed, begin):
     mine = {life.tid for life in recording.lives if life.pid}
     marks = sorted(m for m in recording.marks + recording.lines if m[1] in mine)
     at = chosen(marks, begin)
     bounds = bounds_of(recording, marks, at)
-    return Boot(seed, shape(marks[at[0]][2]), bounds, operations_of(recording, bounds))
+    return Boot(seed, shape(marks[at[0]][2]), bounds, operations_of(recording, bounds),
+                changes_of(recording, bounds))
 
 
 def signals(boot):
@@ -134,6 +148,9 @@ def report(boots, series):
              f"{'outliers':>8}  {'steady mean and deviation':>18}"]
     for boot, rows in zip(boots, series):
         lines += [row(boot.seed if i == 0 else "", *r) for i, r in enumerate(rows)]
+    for boot in boots:
+        lines += [f"frequency: seed={boot.seed} cpu={cpu} mhz={khz / 1000:.1f} from iteration {at}"
+                  for at, cpu, khz in boot.changes]
     for i in reversed(range(len(series[0]))):
         what = "by operations: " if i else ""
         lines.append(what + steady.summary([rows[i][2] for rows in series]))

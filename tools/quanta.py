@@ -79,6 +79,24 @@ def check(recording):
     return 1 if bad else 0
 
 
+def frequency_lines(recording):
+    """Returns what is known of CPUs' frequencies, as lines of text."""
+    lines = []
+    for cpu, changes in sorted(recording.frequencies.items()):
+        mhz = [khz / 1000 for _, khz, _ in changes]
+        lines.append(f"frequency: cpu={cpu} told={len(mhz)} mhz=" +
+                     ",".join(f"{n:.1f}" for n in mhz[:8]) + (",..." if len(mhz) > 8 else ""))
+    if not lines or "cycles" not in recording.names:
+        return lines
+    by_trace, by_reference, by_clock = quanta_model.rebuilt(recording)
+    if by_clock:
+        lines.append(f"frequency: time of quanta: clock={by_clock:.0f} ns, cycles and frequencies "
+                     f"{100 * (by_trace / by_clock - 1):+.4f} %" +
+                     (f", reference {100 * (by_reference / by_clock - 1):+.4f} %"
+                      if recording.reference_hz else ""))
+    return lines
+
+
 def find_mark(recording, option, text):
     found = [(ns, tid) for ns, tid, label in recording.marks if label == text]
     if not found:
@@ -129,7 +147,7 @@ def main():
     print(f"quanta: recorded={sum(q.quanta for q in quanta)} events={len(quanta)} told={mode} "
           f"wakes={recording.wakes()} threads={len(recording.lives)} discarded={recording.discarded}")
     status = check(recording)
-    print("\n".join(quanta_views.role_table(recording, roles)))
+    print("\n".join(quanta_views.role_table(recording, roles) + frequency_lines(recording)))
     much = quanta_views.much_back_end(recording, roles)
     if much:
         print(f"back end > {quanta_views.BACK_END_MUCH} %: " +

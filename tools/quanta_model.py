@@ -65,6 +65,8 @@ class Recording:
         self.lives, self.programs = [], {}
         self.marks, self.lines = [], []  # (time, tid, label or text)
         self.wake_events = []  # (ready, tid, waker's tid): where quanta are told as sums
+        self.reference_hz = 0  # of the count `reference`; 0: there is none
+        self.frequencies = {}  # cpu: [(time, kHz, measured or set)], in order
         self.last = 0
         self.by_tid = {}  # tid: its lives, in order of birth
         pending = []
@@ -89,6 +91,10 @@ class Recording:
     def on_quanta(self, ns, cpu, f):
         self.names = f["counts"].split() if f["counts"] != "-" else []
         self.every, self.cycles = f["every"], f["cycles"]
+        self.reference_hz = f.get("reference_hz", 0)
+
+    def on_frequency(self, ns, cpu, f):
+        self.frequencies.setdefault(cpu, []).append((ns, f["khz"], f["how"]))
 
     def on_thread_start(self, ns, cpu, f):
         life = Life(f["tid"], f["pid"], f["thread_name"], ns)
@@ -201,6 +207,41 @@ def topdown(counts):
         parts[STALLS[name]] += 100 * n / whole
     parts[REST] = 100 - sum(parts.values())
     return parts
+
+
+def effective_mhz(counts, reference_hz):
+    """Returns the frequency at which cycles were counted; None: the reference was not."""
+    if not reference_hz or not counts.get("reference"):
+        return None
+    return counts["cycles"] * reference_hz / counts["reference"] / 1e6
+
+
+def time_of(cycles, start, end, changes):
+    """Returns the nanoseconds that cycles took from `start` on, by the changes of a CPU's frequency
+    [(time, kHz, how)], in order; before the first it was the same."""
+    khz, ns, at = changes[0][1], 0.0, start
+    for when, then, _ in changes:
+        if at < when < end:
+            part = min(cycles, (when - at) * khz / 1e6)
+            cycles, ns, at = cycles - part, ns + when - at, when
+        if when < end:
+            khz = then
+    return ns + cycles * 1e6 / khz
+
+
+def rebuilt(recording):
+    """Returns the time of quanta told alone, of CPUs whose frequency is known: by cycles and the
+    trace of frequencies, by the reference, and by the clock; in ns."""
+    by_trace = by_reference = by_clock = 0.0
+    for q in recording.all_quanta():
+        changes = recording.frequencies.get(q.cpu)
+        if q.quanta != 1 or not changes or (changes[0][2] == "set" and q.start < changes[0][0]):
+            continue
+        by_trace += time_of(q.counts["cycles"], q.start, q.end, changes)
+        if recording.reference_hz:
+            by_reference += q.counts["reference"] * 1e9 / recording.reference_hz
+        by_clock += q.ran
+    return by_trace, by_reference, by_clock
 
 
 def label(q):

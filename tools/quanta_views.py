@@ -14,9 +14,12 @@ def us(ns):
     return ns / 1000
 
 
-def slice_of(q, name, pid, tid):
+def slice_of(q, name, pid, tid, reference_hz=0):
     args = {"left": q.left, "woken": q.woken, "waited_ns": q.waited, "quanta": q.quanta, "cpu": q.cpu}
     args |= {n: round(v, 2) for n, v in quanta_model.topdown(q.counts).items()} | q.counts
+    mhz = quanta_model.effective_mhz(q.counts, reference_hz)
+    if mhz is not None:
+        args["mhz"] = round(mhz, 1)
     return {
         "ph": "X", "name": name, "pid": pid, "tid": tid, "ts": us(q.start), "dur": us(q.end - q.start),
         "args": args,
@@ -25,7 +28,7 @@ def slice_of(q, name, pid, tid):
 
 def perfetto(recording, path=(), stopped=()):
     """Returns the events of a trace for ui.perfetto.dev: a row for each CPU and each thread, an
-    arrow for each wake-up by a thread, the critical path, pauses, and marks."""
+    arrow for each wake-up by a thread, the CPUs' frequencies, the critical path, pauses, and marks."""
     out = []
 
     def name(what, pid, tid, text):
@@ -51,8 +54,9 @@ def perfetto(recording, path=(), stopped=()):
 
     for q in recording.all_quanta():
         life = q.life
-        out.append(slice_of(q, f"{life.name} {life.tid}", CPUS, q.cpu))
-        out.append(slice_of(q, quanta_model.label(q), life.pid, life.tid))
+        hz = recording.reference_hz
+        out.append(slice_of(q, f"{life.name} {life.tid}", CPUS, q.cpu, hz))
+        out.append(slice_of(q, quanta_model.label(q), life.pid, life.tid, hz))
         if q.waker and q.quanta == 1 and not recording.wake_events:
             arrow(q.waker, q.ready, life, q.start)
     for ready, tid, by in recording.wake_events:
@@ -69,6 +73,12 @@ def perfetto(recording, path=(), stopped=()):
             "ph": "X", "name": "the world is stopped", "pid": CPUS + 1, "tid": 1, "ts": us(start),
             "dur": us(end - start),
         })
+    for cpu, changes in sorted(recording.frequencies.items()):
+        for i, (ns, khz, how) in enumerate(changes):
+            out.append({
+                "ph": "C", "name": f"CPU {cpu}: frequency, MHz", "pid": CPUS,
+                "ts": 0 if not i and how == "measured" else us(ns), "args": {"MHz": khz / 1000},
+            })
     for ns, tid, text in recording.marks:
         life = recording.life_at(tid, ns)
         out.append({
@@ -105,6 +115,7 @@ def role_table(recording, roles):
     lines = [
         f"{'role':<12} {'threads':>7} {'quanta':>8} {'ran_ms':>9} {'waited_ms':>9} {'ipc':>6}"
         f" {'front%':>7} {'specul%':>7} {'back%':>7} {'rest%':>7}"
+        + (f" {'MHz':>7}" if recording.reference_hz else "")
     ]
     for r in role_rows(recording, roles):
         cells = [f"{r['parts'][p]:7.1f}" if r["parts"] else "      -" for p in quanta_model.PARTS]
@@ -114,6 +125,9 @@ def role_table(recording, roles):
             f"{r['role']:<12} {r['threads']:>7} {r['quanta']:>8} {r['ran'] / 1e6:>9.3f}"
             f" {r['waited'] / 1e6:>9.3f} {ipc} {' '.join(cells)}"
         )
+        if recording.reference_hz:
+            mhz = quanta_model.effective_mhz(r, recording.reference_hz)
+            lines[-1] += "       -" if mhz is None else f" {mhz:7.1f}"
     return lines
 
 

@@ -265,6 +265,9 @@ class Converter:
             "C", "page tracker, one page logged of", KERNEL, 0, ns, args={"pages": f["one_page_of"]}
         )
 
+    def frequency(self, ns, cpu, f):
+        self.put("C", f"CPU {cpu}: frequency, MHz", CPUS, 0, ns, args={"MHz": f["khz"] / 1000})
+
     def mark(self, ns, cpu, f):
         pid = self.threads.get(f["tid"], (KERNEL, ""))[0]
         self.put("i", f["label"], pid, f["tid"], ns, s="g", cat="mark", args=f)

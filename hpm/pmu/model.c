@@ -5,6 +5,7 @@
  * Every access to a register costs cycles, so frequent operations take a store and three loads. A
  * turn reads all counters and gives them other events at one moment.
  */
+#include "hpm/pmu/frequency.h"
 #include "hpm/pmu/pmu.h"
 #include "kernel/core/cpu.h"
 #include "kernel/dev/model/machine_find.h"
@@ -34,7 +35,8 @@ static struct model_cpu {
     unsigned timer;                           /* counter that ends a slice by its overflow */
     /* possible reasons of an interrupt besides the timer; 0: it needs not be asked */
     unsigned others;
-    uint32_t tag; /* for the truth from the next latch on, if `tagged` */
+    uint64_t ticks; /* of the clock at the latest latch */
+    uint32_t tag;   /* for the truth from the next latch on, if `tagged` */
     bool tagged;
 } ALIGNED(CACHE_LINE) model_cpus[CPU_MAX] HOT_CPUS;
 
@@ -167,6 +169,7 @@ HOT_CODE static void model_latch(struct pmu_latch *out, const struct hpm_program
     if (m->tagged)
         arch_io_write32(&regs->tag, m->tag);
     arch_io_write64(&regs->turn, image);
+    m->ticks = arch_ticks_near();
     m->tagged = false;
     for (unsigned c = 0; c < PROGRAMMABLE; c += 2) {
         pair = arch_io_read64(&regs->pair[c / 2]);
@@ -346,3 +349,38 @@ const struct pmu_ops pmu_model = {
     .interrupted = model_interrupted,
     .mark = model_mark,
 };
+
+/* ---- Frequency ------------------------------------------------------------------------------- */
+
+/* Counts are of the latest latch: cycles of the core, and the clock, which runs on in idle time. */
+static int model_frequency_probe(struct frequency_caps *caps)
+{
+    const volatile struct machine_id *id = machine_id();
+
+    if (!id || !(id->caps & MACHINE_CAP_PMU))
+        return -ENODEV;
+    *caps = (struct frequency_caps){.counts = true,
+                                    .by_pmu = true,
+                                    .reference_hz = arch_ticks_hz(),
+                                    .pstates = MACHINE_PSTATES};
+    for (unsigned p = 0; p < MACHINE_PSTATES; p++)
+        caps->khz[p] = (uint32_t)(id->cycles_hz * 256 / id->pstate_cycle_256[p] / 1000);
+    return 0;
+}
+
+static void model_frequency_read(struct frequency_count *out)
+{
+    const struct model_cpu *m = model_here();
+
+    *out = (struct frequency_count){m->value[MACHINE_COUNTER_CYCLES], m->ticks};
+}
+
+static void model_frequency_set(unsigned pstate)
+{
+    arch_io_write32(&machine_cpu(this_cpu()->index)->pstate, pstate);
+}
+
+const struct frequency_ops frequency_model = {.name = "model",
+                                              .probe = model_frequency_probe,
+                                              .read = model_frequency_read,
+                                              .set = model_frequency_set};

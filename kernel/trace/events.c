@@ -11,6 +11,7 @@ static const char *const source_names[] = {
     "l1",           "local_l2",      "local_l3", "remote_l2", "remote_l3",
     "local_memory", "remote_memory", "none",     NULL};
 static const char *const mode_names[] = {"kernel", "user", NULL};
+static const char *const frequency_names[] = {"measured", "set", NULL};
 static const char *const access_names[] = {"load", "store", "fetch", NULL};
 static const char *const scope_names[] = {"cpu", "process", "thread", NULL};
 
@@ -35,11 +36,11 @@ static const char *const watched_names[] = {"no", "yes", NULL};
     }
 
 /* The counts that event quanta names, in its order; 0 where there are fewer. */
-#define COUNTS(kind)                                                           \
-    {"count_1", kind, NULL}, {"count_2", kind, NULL}, {"count_3", kind, NULL}, \
-        {"count_4", kind, NULL}, {"count_5", kind, NULL},                      \
-    {                                                                          \
-        "count_6", kind, NULL                                                  \
+#define COUNTS(kind)                                                               \
+    {"count_1", kind, NULL}, {"count_2", kind, NULL}, {"count_3", kind, NULL},     \
+        {"count_4", kind, NULL}, {"count_5", kind, NULL}, {"count_6", kind, NULL}, \
+    {                                                                              \
+        "count_7", kind, NULL                                                      \
     }
 
 #define FIELDS(...)            \
@@ -140,7 +141,7 @@ const struct ctf_event trace_events[] = {
     [TRACE_THREAD_NAME] = {"thread_name",
                            FIELDS({"tid", CTF_U32, NULL}, {"thread_name", CTF_TEXT, NULL})},
     [TRACE_QUANTA] = {"quanta", FIELDS({"counts", CTF_TEXT, NULL}, {"every", CTF_U64, NULL},
-                                       {"cycles", CTF_U64, NULL})},
+                                       {"cycles", CTF_U64, NULL}, {"reference_hz", CTF_U64, NULL})},
     /* These two, and wake, as the structures of events.h. */
     [TRACE_QUANTUM] = {"quantum",
                        FIELDS({"tid", CTF_U32, NULL}, {"next_tid", CTF_U32, NULL},
@@ -167,6 +168,8 @@ const struct ctf_event trace_events[] = {
     [TRACE_VALUE] = {"value", FIELDS({"log", CTF_U8, NULL}, {"figure", CTF_U8, NULL},
                                      {"tid", CTF_U32, NULL}, {"counted", CTF_U64, NULL},
                                      {"seen", CTF_U64, NULL}, {"length", CTF_U64, NULL})},
+    [TRACE_FREQUENCY] = {"frequency", FIELDS({"khz", CTF_U32, NULL}, {"pstate", CTF_U8, NULL},
+                                             {"how", CTF_U8, frequency_names})},
     [TRACE_EVENTS] = {0},
 };
 

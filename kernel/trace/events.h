@@ -32,6 +32,7 @@ enum trace_event {
     TRACE_LINE,
     TRACE_VALUE_NAME,
     TRACE_VALUE,
+    TRACE_FREQUENCY,
     TRACE_EVENTS
 };
 
@@ -55,6 +56,11 @@ enum trace_wake {
     TRACE_BY_TIME, /* its sleep, or its wait, was over */
     TRACE_BY_SIGNAL
 };
+/* How the kernel knows the frequency of a CPU. */
+enum trace_frequency {
+    TRACE_FREQUENCY_MEASURED,
+    TRACE_FREQUENCY_SET /* it has asked for it */
+};
 /* The reason that a thread moved to another CPU. */
 enum trace_moved {
     TRACE_WOKEN,
@@ -65,7 +71,7 @@ enum trace_moved {
 };
 
 /* Events as they are in a packet, for those who write them there (telemetry_place). */
-#define TRACE_COUNTS 6
+#define TRACE_COUNTS 7
 struct trace_quantum {
     uint32_t tid, next_tid, waker;
     uint8_t left, woken;

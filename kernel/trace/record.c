@@ -8,7 +8,7 @@
 #define KB_MIN     (RING_PACKETS_MIN * RING_PACKET_BYTES / KIB)
 
 uint64_t telemetry_on, telemetry_ms = 10;
-uint64_t trace_counts, trace_every = 1, trace_cycles;
+uint64_t trace_counts, trace_frequency, trace_every = 1, trace_cycles;
 static uint64_t telemetry_wanted, telemetry_kb = KB_DEFAULT;
 static struct ring *rings[CPU_MAX];
 static unsigned ring_count;
@@ -41,6 +41,11 @@ const struct arg telemetry_args[] = {
      .choices = counts_choices,
      .help = "what telemetry=quanta has beside cycles and instructions: where cycles went, counted "
              "all the time; the breakdown, and with it policy cluster, pauses"},
+    {.name = "trace.frequency",
+     .type = ARG_BOOL,
+     .value = &trace_frequency,
+     .help = "telemetry=quanta also counts time by the CPU's reference, of which and cycles the "
+             "frequency follows; and tells its changes"},
     {.name = "trace.every",
      .type = ARG_U64,
      .value = &trace_every,

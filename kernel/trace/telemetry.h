@@ -34,8 +34,9 @@ static inline bool telemetry_wants(uint64_t what)
 
 /* Returns whether the boot arguments ask for it. Any context, once they are read. */
 bool telemetry_asked(uint64_t what);
-/* Boot arguments: trace.counts is topdown; quanta told as one (struct quantum_rule). */
-extern uint64_t trace_counts, trace_every, trace_cycles;
+/* Boot arguments: trace.counts is topdown; trace.frequency; quanta told as one (struct
+ * quantum_rule). */
+extern uint64_t trace_counts, trace_frequency, trace_every, trace_cycles;
 
 /* Records an event; values[i] belongs to field i of the event in events.c. Returns false if there
  * is no room: it is discarded and counted. */
@@ -104,10 +105,12 @@ static inline void telemetry_sharing_placed(uint32_t pid, uint32_t tid, int clus
     TELEMETRY_PUT(TELEMETRY_SHARING, TRACE_SHARING_PLACED, pid, tid, (uint32_t)cluster,
                   (uint32_t)chip, from, to);
 }
-/* What quanta have (quanta.c of sched): names of counts, and struct quantum_rule. */
-static inline void telemetry_quanta(const char *counts, uint64_t every, uint64_t cycles)
+/* What quanta have (quanta.c of sched): names of counts, struct quantum_rule, and the frequency of
+ * the count `reference`; 0: there is none. */
+static inline void telemetry_quanta(const char *counts, uint64_t every, uint64_t cycles,
+                                    uint64_t reference_hz)
 {
-    TELEMETRY_PUT(TELEMETRY_QUANTA, TRACE_QUANTA, ctf_text(counts), every, cycles);
+    TELEMETRY_PUT(TELEMETRY_QUANTA, TRACE_QUANTA, ctf_text(counts), every, cycles, reference_hz);
 }
 static inline void telemetry_mark(uint32_t tid, const char *label)
 {

@@ -7,7 +7,7 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-#define QUANTUM_COUNTS_MAX 6
+#define QUANTUM_COUNTS_MAX 7
 
 /* When quanta are told: each `every`-th of a thread, 1: all; or, if `cycles` is not 0, when that
  * many cycles, the first count, have been counted since the latest that were told. */

@@ -17,6 +17,7 @@ struct amd_double amd_double[DOUBLE_CPUS];
 static uint64_t cycles_over; /* of the current tick */
 
 /* The only PMU in place of the instruction set's backends.c. */
+const struct frequency_ops *const frequency_backends[] = {NULL};
 const struct pmu_ops *const pmu_backends[] = {&pmu_amd, NULL};
 
 static struct amd_double *here(void)

@@ -15,6 +15,7 @@ struct armv8_double armv8_double[DOUBLE_CPUS];
 static uint64_t cycles_over; /* of the current tick */
 
 /* The only PMU in place of the instruction set's backends.c. */
+const struct frequency_ops *const frequency_backends[] = {NULL};
 const struct pmu_ops *const pmu_backends[] = {&pmu_armv8, NULL};
 
 static struct armv8_double *here(void)

@@ -10,6 +10,7 @@ bool double_machine_present;
 unsigned double_ring_records_max = 4096;
 
 /* The only PMU in place of the instruction set's backends.c. */
+const struct frequency_ops *const frequency_backends[] = {&frequency_model, NULL};
 const struct pmu_ops *const pmu_backends[] = {&pmu_model, NULL};
 
 static uint8_t registers[MACHINE_BYTES] ALIGNED(4096);
@@ -82,8 +83,12 @@ void double_count(enum machine_event event, uint64_t n)
 
 static void spend(enum machine_event cause, uint64_t cycles)
 {
-    here()->time += cycles;
-    host_ticks += cycles;
+    struct double_cpu *cpu = here();
+    uint64_t time = cycles * machine_id()->pstate_cycle_256[cpu->pstate] + cpu->time_rest;
+
+    cpu->time += time >> 8;
+    host_ticks += time >> 8;
+    cpu->time_rest = time & 0xff;
     double_count(MACHINE_EVENT_CYCLES, cycles);
     double_count(cause, cycles);
 }
@@ -346,6 +351,9 @@ void host_io_written(volatile void *reg)
         page->result = obey(here(), page);
     if (reg == &page->turn)
         page->result = turn(here(), page);
+    if (reg == &page->pstate)
+        page->pstate = here()->pstate =
+            page->pstate < MACHINE_PSTATES ? page->pstate : here()->pstate;
 }
 
 /* ---- Set-up ---- */
@@ -353,6 +361,7 @@ void host_io_written(volatile void *reg)
 static void reset_machine(void)
 {
     struct machine_id *id = (struct machine_id *)registers;
+    static const uint32_t pstates[MACHINE_PSTATES] = {256, 320, 384, 512};
     static const uint32_t latency[MACHINE_SOURCES] = {0, 14, 91, 120, 205, 280, 307};
 
     memset(registers, 0, sizeof registers);
@@ -361,6 +370,8 @@ static void reset_machine(void)
     id->version = MACHINE_VERSION;
     id->caps = MACHINE_CAP_PMU;
     id->cpus = DOUBLE_CPUS;
+    id->cycles_hz = NS_PER_S;
+    memcpy(id->pstate_cycle_256, pstates, sizeof pstates);
     id->line_bytes = 128;
     id->record_cycles = 10;
     id->exception_entry_cycles = 150;

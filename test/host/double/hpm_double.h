@@ -11,6 +11,7 @@ struct double_cpu {
     uint64_t truth[MACHINE_EVENTS];   /* everything that ever happened */
     uint64_t at_read[MACHINE_EVENTS]; /* the same at the latest READ or turn */
     uint64_t time, time_at_read;
+    uint32_t pstate, time_rest; /* time_rest: 1/256 cycles */
     /* As CONFIGUREd; value and left are current. */
     struct machine_counter taken[MACHINE_COUNTERS];
     struct machine_sampler sampler[MACHINE_SAMPLERS]; /* as SAMPLEd */

@@ -24,7 +24,7 @@ extern unsigned double_frames_max;
 extern unsigned double_calls_refused;
 /* Sets hpm.modes for kernel_start_hpm. */
 void with_modes(uint64_t modes);
-/* Sets a boot argument of hpm, for all following kernel_start_hpm. */
+/* Sets a boot argument of hpm or freq, for all following kernel_start_hpm. */
 void with_argument(const char *name, uint64_t value);
 
 /* As hpm_access_start, hpm_access_stop and so on, of a handle that is opened when it is needed: for
@@ -41,6 +41,9 @@ extern vaddr_t host_pc;
 extern bool host_user;
 
 extern bool double_quanta; /* telemetry=quanta is asked for; trace_counts: its counts */
+/* Gets the events that are recorded. */
+enum trace_event;
+extern void (*double_put)(enum trace_event id, const uint64_t *values);
 /* Interrupts are late: none comes until this is false. */
 extern bool double_late;
 /* Returns whether an interrupt that is due comes now. */

@@ -11,6 +11,7 @@ void (*intel_on_record)(uint8_t *record);
 static uint64_t cycles_over; /* of the current tick */
 
 /* The only PMU in place of the instruction set's backends.c. */
+const struct frequency_ops *const frequency_backends[] = {NULL};
 const struct pmu_ops *const pmu_backends[] = {&pmu_intel, NULL};
 
 static struct intel_double *here(void)

@@ -18,7 +18,7 @@ test_hpm_path_none_SRC := $(PATH_TESTED) $(call double,path_kernel.c said.c)
 test_hpm_path_SRC := $(test_hpm_path_none_SRC) $(call double,path_threads.c)
 
 test_hpm_lives_SRC := $(HPM_LIVES)
-$(foreach t,count exact sampling session_refused,$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_MODEL)))
+$(foreach t,count exact frequency sampling session_refused,$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_MODEL)))
 $(foreach t,session session_births session_turns,\
 	$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_MODEL) $(call double,hpm_session_truth.c)))
 test_hpm_profile_SRC := $(HPM_TESTED_MODEL) $(call double,hpm_profiles.c)
@@ -50,6 +50,8 @@ test_hpm_armv8_SRC := $(HPM_TESTED_ARMV8)
 test_hpm_armv8_due_SRC := $(HPM_TESTED_ARMV8) $(HPM_DUE)
 test_hpm_spe_SRC := $(HPM_TESTED_ARMV8) $(call double,spe_kinds.c access_users.c)
 test_hpm_spe_buffer_SRC := $(test_hpm_spe_SRC)
+test_frequency_x86_SRC := $(addprefix hpm/pmu/x86/,frequency.c intel_models.c) $(EVENTS_SRC_x86_64)
+test_frequency_amu_SRC := hpm/pmu/arm/amu.c
 test_spe_packets_SRC := $(SPE_DECODED)
 
 $(foreach t,criteria event_request events_libpfm4 metric,$(eval test_$(t)_SRC := $(EVENTS_SRC_x86_64)))

@@ -170,7 +170,7 @@ static void fewer_counters_have_fewer_causes(void **state)
 static void no_machine_no_counts(void **state)
 {
     char names[96] = "x";
-    uint64_t count[HPM_EXACT_MAX] = {1, 1, 1, 1, 1, 1};
+    uint64_t count[HPM_EXACT_MAX] = {1, 1, 1, 1, 1, 1, 1};
     static const struct hpm_thread thread;
     (void)state;
 
