@@ -182,7 +182,7 @@ TEST_ARCHS := $(if $(filter file,$(origin ARCH)),x86_64 aarch64,$(ARCH))
 # Tools of the host.
 TOOL_TESTS = $(wildcard test/tools/*.t)
 test-tools: $(O)/callfuzz/callfuzz $(B)/vigil-replay $(H)/libvigil-policy.a $(KERNEL) machine \
-		$(O)/vigil-test.$(KERNEL_FILE_$(ARCH)) $(O)/libvigil-calls.a | deps-test
+		$(O)/vigil-test.$(KERNEL_FILE_$(ARCH)) $(addprefix $(O)/libvigil-,allocations.so calls.a) | deps-test
 	@$(call prove,tools,env -u MAKEFLAGS -u MAKELEVEL ARCH=$(ARCH) B=$(B)) $(TOOL_TESTS)
 test: test-host
 	@failed=; for arch in $(TEST_ARCHS); do \

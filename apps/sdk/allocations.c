@@ -4,6 +4,7 @@
  * when the program begins. Memory itself is glibc's. For C++ the site is where new was used.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -60,24 +61,27 @@ PUBLIC int posix_memalign(void **out, size_t align, size_t n)
     return 0;
 }
 
-/* new and new[] of C++, which would else be where all its objects come from. Without memory they
- * are as in a program without exceptions. */
-PUBLIC void *_Znwm(size_t n);
-PUBLIC void *_Znwm(size_t n)
-{
-    void *p = __libc_malloc(n ? n : 1);
-
-    if (!p)
-        abort();
-    return allocation_note(p, n, SITE);
-}
-
-PUBLIC void *_Znam(size_t n);
-PUBLIC void *_Znam(size_t n)
-{
-    void *p = __libc_malloc(n ? n : 1);
-
-    if (!p)
-        abort();
-    return allocation_note(p, n, SITE);
-}
+/* new and new[] of C++, which would else be where all its objects come from. Without memory the
+ * library's own is asked: it calls the program's handler, throws, or returns NULL. */
+#define NEW(name, given, words, types, ...)            \
+    PUBLIC void *name words;                           \
+    PUBLIC void *name words                            \
+    {                                                  \
+        void *p = given, *(*own)types;                 \
+        if (p)                                         \
+            return allocation_note(p, n, SITE);        \
+        own = (void *(*)types)dlsym(RTLD_NEXT, #name); \
+        return own ? own(__VA_ARGS__) : NULL;          \
+    }
+#define PLAIN   __libc_malloc(n ? n : 1)
+#define ALIGNED __libc_memalign(align, n ? n : 1)
+NEW(_Znwm, PLAIN, (size_t n), (size_t), n)
+NEW(_Znam, PLAIN, (size_t n), (size_t), n)
+NEW(_ZnwmRKSt9nothrow_t, PLAIN, (size_t n, const void *tag), (size_t, const void *), n, tag)
+NEW(_ZnamRKSt9nothrow_t, PLAIN, (size_t n, const void *tag), (size_t, const void *), n, tag)
+NEW(_ZnwmSt11align_val_t, ALIGNED, (size_t n, size_t align), (size_t, size_t), n, align)
+NEW(_ZnamSt11align_val_t, ALIGNED, (size_t n, size_t align), (size_t, size_t), n, align)
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, ALIGNED, (size_t n, size_t align, const void *tag),
+    (size_t, size_t, const void *), n, align, tag)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, ALIGNED, (size_t n, size_t align, const void *tag),
+    (size_t, size_t, const void *), n, align, tag)
