@@ -97,6 +97,9 @@ void hpm_profile_let_dump(struct hpm_profile *p, const struct hpm_sample *s);
 /* Moves what the hardware of all CPUs has recorded to the profiles' rings: else other CPUs' latest
  * records come at their next switch or tick. Thread context. */
 void hpm_profiles_flush(void);
+/* Returns a number that grows when this CPU may have taken samples by interrupts, by time or by
+ * entries. Interrupts off. */
+uint64_t hpm_sampled_here(void);
 /* Ends a window: adapts the periods to the samples it brought. Thread context, one caller at a
  * time. */
 void hpm_profile_window(struct hpm_profile *p);

@@ -369,6 +369,14 @@ static void charge_taking(struct hpm_cpu *hpm)
     uint64_t ticks = arch_ticks() - hpm->profiler.time;
 
     add_total(&hpm->profiler.ticks, ticks);
+    hpm->profiler.timed++;
+}
+
+uint64_t hpm_sampled_here(void)
+{
+    const struct hpm_cpu *hpm = this_cpu()->hpm;
+
+    return hpm ? hpm->profiler.interrupts + hpm->profiler.timed : 0;
 }
 
 void hpm_timer(const struct arch_frame *frame)

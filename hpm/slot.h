@@ -72,6 +72,7 @@ struct profiler {
         } like; /* members that all its samples have alike */
     } of[PROFILE_SLOTS];
     uint64_t ticks, interrupts; /* cost of sampling */
+    uint64_t timed;             /* times that samples by time or entries were looked for */
 };
 
 /* The following are for this CPU, interrupts off. */

@@ -15,14 +15,24 @@
 /* Largest number of bytes that one call reads or writes, as on Linux. */
 #define FILE_BYTES_MAX 0x7ffff000ull
 
+/* Who is sent a signal where a file has news, if its flags have FASYNC, and which. */
+struct file_owner {
+    int32_t type;     /* F_OWNER_* */
+    int32_t id;       /* of the thread, process or group; 0: there is no owner */
+    uint32_t process; /* F_OWNER_TID: the thread's process */
+    int signal;       /* 0: SIGIO, without particulars */
+    int fd;           /* the descriptor by which FASYNC was set */
+};
+
 struct file {
     struct vnode *v; /* [-] referenced */
     void *state;     /* [-] of v's operations */
     uint32_t refs;   /* [A] */
     uint32_t flags;  /* [A] of open(2): O_ACCMODE, O_APPEND, O_NONBLOCK, O_PATH, O_DIRECTORY, ... */
-    struct list watched;  /* epoll.c: epolls that wait for it */
-    struct mutex turn;    /* held over what uses the position, but of a stream */
-    struct spinlock lock; /* LOCK_FILE */
+    struct list watched;     /* epoll.c: epolls that wait for it */
+    struct mutex turn;       /* held over what uses the position, but of a stream */
+    struct spinlock lock;    /* LOCK_FILE */
+    struct file_owner owner; /* [lock] */
     uint64_t at; /* [lock] where read and write go on; of a folder the cursor of its list */
 };
 
@@ -56,6 +66,14 @@ int64_t file_list(struct file *f, vaddr_t to, uint64_t n);
 /* Opens what is at `path`, as openat(2). `mode`: permissions of a file that it makes. */
 int file_open(const struct path_start *start, const char *path, uint32_t flags, uint32_t mode,
               struct file **out);
+
+/* ---- owner.c --------------------------------------------------------------------------------- */
+/* Set parts of a file's owner: who, the signal, the descriptor. file_owner returns all of it. Any
+ * context. */
+void file_set_owner(struct file *f, const struct file_owner *owner);
+void file_set_signal(struct file *f, int signal);
+void file_set_async(struct file *f, int fd);
+struct file_owner file_owner(struct file *f);
 
 /* ---- files.c --------------------------------------------------------------------------------- */
 #define FILES_LIMIT     1024  /* descriptors, unless a process changes it: RLIMIT_NOFILE */

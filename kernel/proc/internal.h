@@ -212,6 +212,8 @@ void family_sum_leave(struct process *p);
 bool visible_process(const struct process *reader, const struct process *p);
 /* Returns the process of the next higher pid that `reader` may see, referenced, or NULL. */
 struct process *visible_next(const struct process *reader, uint32_t pid);
+/* Returns the process of a thread that `reader` may see, referenced, or NULL. */
+struct process *visible_with_thread(struct process *reader, uint32_t tid);
 /* Returns whether any process may read those of the machine, that is of all processes. */
 bool visible_machine(void);
 

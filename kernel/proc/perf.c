@@ -55,7 +55,7 @@ static int find_name(struct perf_event *e)
 /* Finds what the samples of an event are. */
 static int begin_sampling(struct perf_event *e)
 {
-    bool clock = e->found.is_software && e->found.software <= PERF_CPU_CLOCK;
+    bool clock = perf_samples_time(e);
     char name[PERF_NAME_MAX];
 
     if (!e->attr.sample_period || (e->found.is_software && e->found.software == PERF_NOTHING))
@@ -63,10 +63,10 @@ static int begin_sampling(struct perf_event *e)
     if ((e->found.is_software && !clock) || (!e->found.is_software && e->attr.precise_ip) ||
         (e->attr.sample_type & ~(uint64_t)PERF_SAMPLED))
         return -EOPNOTSUPP;
-    if (clock ? !perf_name(&e->attr, "time", name) : !e->name[0])
-        return 0; /* in no mode */
+    if (!perf_sampler_name(e, name))
+        return 0;
     mutex_lock(&perf_rings);
-    int err = perf_sampler_take(e, clock ? name : e->name);
+    int err = perf_sampler_take(e, name);
     mutex_unlock(&perf_rings);
     return err;
 }
@@ -296,6 +296,7 @@ void perf_forget(struct perf_event *e)
         __atomic_fetch_sub(&perf_wide, is_wide(e), __ATOMIC_RELAXED);
     list_remove(&e->all);
     gate_leave(&sessions_gate);
+    perf_hasten_no_more(e);
     perf_sampler_let(e);
     perf_ring_let(e);
     mutex_unlock(&perf_rings);

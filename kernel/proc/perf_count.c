@@ -243,11 +243,33 @@ void perf_unseat(struct perf_event *leader)
     leader->failed = false;
 }
 
+static void note_unit(struct perf_event *e, void *arg)
+{
+    bool *found = arg;
+
+    *found = *found || e->unit;
+}
+
 static void note_seat(struct perf_event *e, void *arg)
 {
     bool *missing = arg;
 
     *missing = *missing || (e->name[0] && !e->unit);
+}
+
+/* Takes back what counts groups that are disabled. Returns whether there were any. */
+static bool free_idle(void)
+{
+    bool found = false;
+
+    list_for_each (it, &perf_events) {
+        struct perf_event *e = container_of(it, struct perf_event, all);
+        if (e->leader != e || e->on)
+            continue;
+        for_group(e, note_unit, &found);
+        perf_unseat(e);
+    }
+    return found;
 }
 
 /* Has the group counted. */
@@ -260,6 +282,8 @@ static void seat_group(struct perf_event *leader)
     if (!missing || leader->failed || !write_text(leader, NULL, &t))
         return;
     struct seating s = {.unit = take_unit(t.text)};
+    if (!s.unit && free_idle())
+        s.unit = take_unit(t.text);
     kfree(t.text);
     if (!s.unit) {
         leader->failed = leader->attr.pinned;

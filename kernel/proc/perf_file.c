@@ -98,12 +98,42 @@ static void change_all(struct perf_event *e, bool group, void (*change)(struct p
     gate_leave(&sessions_gate);
 }
 
-/* Of events that do not sample: a period has no meaning. */
-static int64_t set_period(uint64_t from)
+/* Changes the period or the frequency of samples. */
+static int64_t set_period(struct perf_event *e, uint64_t from)
 {
     uint64_t period;
 
-    return arch_copy_from_user(&period, from, sizeof(period)) ? -EFAULT : -EINVAL;
+    if (arch_copy_from_user(&period, from, sizeof(period)))
+        return -EFAULT;
+    if (!e->attr.sample_period || !period ||
+        (e->attr.freq ? period > PERF_FREQUENCY_MAX : period >> 63))
+        return -EINVAL;
+    perf_pump();
+    mutex_lock(&perf_rings);
+    int err = perf_sampler_change(e, period);
+    mutex_unlock(&perf_rings);
+    return err;
+}
+
+/* Enables an event until it has had so many samples more. */
+static int64_t refresh(struct perf_event *e, uint64_t samples)
+{
+    if (e->attr.inherit || !e->attr.sample_period)
+        return -EINVAL;
+    mutex_lock(&perf_rings);
+    e->left += samples;
+    perf_hasten(e);
+    mutex_unlock(&perf_rings);
+    change_all(e, false, enable, true);
+    return 0;
+}
+
+static int64_t pause_output(struct perf_event *e, bool on)
+{
+    mutex_lock(&perf_rings);
+    int err = perf_ring_pause(e, on);
+    mutex_unlock(&perf_rings);
+    return err;
 }
 
 /* -1: to no buffer. */
@@ -140,11 +170,13 @@ static int64_t ioctl_perf(struct vnode *v, UNUSED void *state, uint32_t request,
     case PERF_EVENT_IOC_ID:
         return arch_copy_to_user(arg, &e->id, sizeof(e->id)) ? -EFAULT : 0;
     case PERF_EVENT_IOC_PERIOD:
-        return set_period(arg);
+        return set_period(e, arg);
+    case PERF_EVENT_IOC_REFRESH:
+        return refresh(e, arg);
+    case PERF_EVENT_IOC_PAUSE_OUTPUT:
+        return pause_output(e, arg);
     case PERF_EVENT_IOC_SET_OUTPUT:
         return set_output(e, (int32_t)arg);
-    case PERF_EVENT_IOC_REFRESH:
-    case PERF_EVENT_IOC_PAUSE_OUTPUT:
     case PERF_EVENT_IOC_SET_FILTER:
     case PERF_EVENT_IOC_SET_BPF:
     case PERF_EVENT_IOC_QUERY_BPF:
@@ -173,7 +205,7 @@ static unsigned poll_perf(struct vnode *v, UNUSED void *state)
     bool ended = has_ended(e);
 
     mutex_lock(&perf_rings);
-    unsigned found = !e->ring ? POLLHUP : perf_ring_waits(e) ? PERF_READY : 0;
+    unsigned found = !e->ring ? POLLHUP : perf_ring_take_news(e) ? PERF_READY : 0;
     mutex_unlock(&perf_rings);
     return found | (ended ? POLLHUP : 0);
 }

@@ -69,6 +69,11 @@ struct perf_event {
     uint64_t on_ns;               /* [G] when it was enabled last, by arch_clock_ns() */
     uint64_t lost;                /* [R] records without room */
     bool written;                 /* [R] its readers are to be told */
+    struct file_owner told;       /* [L] of its file; id 0: it is told of nothing */
+    uint64_t left;                /* [R] samples until it is disabled; 0: it goes on */
+    bool ended;                   /* [R] there were as many: it is to be disabled */
+    bool hastened;                /* [R] perf_hasten() was called */
+    uint32_t untold;              /* [R] samples that readers were not told of */
     struct poll_source changes;
 };
 
@@ -100,6 +105,14 @@ int perf_attach(struct perf_event *e, struct thread *t);
 /* Frees its nodes, for it goes. */
 void perf_detach(struct perf_event *e);
 
+/* perf_signal.c */
+/* Writes as soon as they are taken the samples of events that this one is among. */
+void perf_hasten(struct perf_event *e);
+void perf_hasten_no_more(struct perf_event *e);
+/* Sends an event's owner the signal that there is news: POLL_IN, POLL_HUP. Nothing but perf_rings
+ * held. */
+void perf_signal(struct perf_event *e, int news);
+
 /* perf_file.c */
 extern const struct vnode_ops perf_ops;
 static inline struct perf_event *perf_of(const struct vnode *v)
@@ -117,8 +130,12 @@ extern struct mutex perf_rings;
 /* Writes a record, or counts it as lost. */
 void perf_ring_write(struct perf_event *e, const struct perf_ident *i, const void *record,
                      size_t n);
-/* Returns whether there are records that the program has not read. */
-bool perf_ring_waits(const struct perf_event *e);
+/* A sample was written: tells readers if it is time for that. */
+void perf_ring_sampled(struct perf_event *e);
+/* Returns, once, whether readers were told of records. */
+bool perf_ring_take_news(struct perf_event *e);
+/* Counts records as lost from now on, or no longer. Returns 0; -EINVAL: it has no buffer. */
+int perf_ring_pause(struct perf_event *e, bool on);
 /* Gives up its buffer. */
 void perf_ring_let(struct perf_event *e);
 /* Writes to the buffer of another event from now on; NULL: to none. Returns 0 or -EINVAL. */
@@ -130,8 +147,19 @@ extern uint32_t perf_wide; /* atomic: events of CPUs, which tell of all threads 
  * cannot be sampled here; -EINVAL: the period; -ENOMEM. perf_rings held. */
 int perf_sampler_take(struct perf_event *e, const char *name);
 void perf_sampler_let(struct perf_event *e);
+/* Begins sampling anew, with another period or frequency. Returns as perf_sampler_take, and then
+ * goes on as before. perf_rings held. */
+int perf_sampler_change(struct perf_event *e, uint64_t period);
+/* Finds the name of what a sampler samples. Returns false: it is in no mode. */
+static inline bool perf_samples_time(const struct perf_event *e)
+{
+    return e->found.is_software && e->found.software <= PERF_CPU_CLOCK;
+}
+bool perf_sampler_name(const struct perf_event *e, char name[PERF_NAME_MAX]);
 /* Writes all samples that there are to the buffers. Nothing held. */
 void perf_pump(void);
+/* The same of what is in memory, perf_rings held. */
+void perf_pump_locked(void);
 /* Tell the buffers what a thread does: it has made another, and ends; the caller maps code. */
 void perf_told_begin(const struct thread *parent, const struct thread *child);
 void perf_told_end(const struct thread *self);

@@ -17,6 +17,9 @@ struct perf_ring {
     bool overwrites; /* [-] old records are overwritten: no tail is read */
     uint64_t head;   /* [G] bytes ever written */
     uint64_t lost;   /* [G] records that had no room since the last that had */
+    uint64_t told;   /* [R] bytes written when readers were told last */
+    bool news;       /* [R] they were told, and have not asked */
+    bool paused;     /* [R] records are lost */
 };
 
 static struct object_store store;
@@ -58,6 +61,25 @@ static uint64_t room(const struct perf_ring *r)
     return r->overwrites ? r->bytes : r->bytes - unread(r);
 }
 
+/* Returns the bytes of records that readers are told of. */
+static uint64_t watermark_of(const struct perf_event *e)
+{
+    uint64_t bytes = e->ring->bytes;
+
+    return e->attr.watermark && e->attr.wakeup_watermark
+               ? MIN((uint64_t)e->attr.wakeup_watermark, bytes)
+               : bytes / 2;
+}
+
+static void tell(struct perf_event *e)
+{
+    e->written = true;
+    if (!e->ring)
+        return;
+    e->ring->told = e->ring->head;
+    e->ring->news = true;
+}
+
 void perf_ring_write(struct perf_event *e, const struct perf_ident *i, const void *record, size_t n)
 {
     struct perf_ring *r = e->ring;
@@ -66,7 +88,7 @@ void perf_ring_write(struct perf_event *e, const struct perf_ident *i, const voi
     if (!r || !r->bytes)
         return;
     size_t more = r->lost ? perf_put_lost(&e->attr, i, r->lost, lost) : 0;
-    if (room(r) < n + more) {
+    if (r->paused || room(r) < n + more) {
         r->lost++;
         e->lost++;
         return;
@@ -76,12 +98,33 @@ void perf_ring_write(struct perf_event *e, const struct perf_ident *i, const voi
     r->lost = 0;
     write_bytes(r, record, n);
     tell_head(r);
-    e->written = true;
+    if (r->head - r->told > watermark_of(e))
+        tell(e);
 }
 
-bool perf_ring_waits(const struct perf_event *e)
+void perf_ring_sampled(struct perf_event *e)
 {
-    return e->ring && e->ring->bytes && unread(e->ring);
+    if (e->attr.watermark || !e->attr.wakeup_events || ++e->untold < e->attr.wakeup_events)
+        return;
+    e->untold = 0;
+    tell(e);
+}
+
+bool perf_ring_take_news(struct perf_event *e)
+{
+    bool news = e->ring && e->ring->news;
+
+    if (news)
+        e->ring->news = false;
+    return news;
+}
+
+int perf_ring_pause(struct perf_event *e, bool on)
+{
+    if (!e->ring || !e->ring->bytes)
+        return -EINVAL;
+    e->ring->paused = on;
+    return 0;
 }
 
 void perf_ring_let(struct perf_event *e)

@@ -52,7 +52,7 @@ static bool tells_of(struct perf_event *e, uint32_t tid, unsigned cpu)
 {
     bool found = !e->scope.tid;
 
-    if (!e->ring || !e->on || !e->leader->on ||
+    if ((!e->ring && !e->hastened) || !e->on || !e->leader->on || e->ended ||
         (e->scope.cpu != -1 && (unsigned)e->scope.cpu != cpu))
         return false;
     bool irq = spin_lock(&perf_lock);
@@ -62,6 +62,17 @@ static bool tells_of(struct perf_event *e, uint32_t tid, unsigned cpu)
     return found;
 }
 
+/* Disables an event that has had as many samples as it was to have. */
+static void end_event(struct perf_event *e)
+{
+    e->ended = false;
+    gate_enter(&sessions_gate);
+    perf_pause(e->leader);
+    e->on = false;
+    perf_resume(e->leader);
+    gate_leave(&sessions_gate);
+}
+
 static void tell_readers(void)
 {
     list_for_each (it, &perf_events) {
@@ -69,10 +80,22 @@ static void tell_readers(void)
         if (!e->written)
             continue;
         e->written = false;
+        int news = e->ended ? POLL_HUP : POLL_IN;
+        if (e->ended)
+            end_event(e);
         bool irq = spin_lock(&perf_lock);
         poll_changed(&e->changes, PERF_READY);
         spin_unlock(&perf_lock, irq);
+        perf_signal(e, news);
     }
+}
+
+/* Counts a sample of those that the event is to have. */
+static void count_down(struct perf_event *e)
+{
+    if (!e->left || --e->left)
+        return;
+    e->ended = e->written = true;
 }
 
 /* A chain begins with the sample's own address. */
@@ -106,6 +129,8 @@ static void write_sample(struct perf_event *e, const struct perf_sampler *by,
         taken.stack_bytes = dump->bytes;
     }
     perf_ring_write(e, &i, record, perf_put_sample(&e->attr, &i, &taken, record));
+    perf_ring_sampled(e);
+    count_down(e);
 }
 
 static void write_samples(const struct perf_sampler *by, size_t n)
@@ -157,7 +182,7 @@ static struct perf_sampler *find_next(uint64_t *until_ns)
 
 /* Writes the samples that were taken until then, in order of time: buffers have those of several
  * samplers. */
-static void pump_locked(uint64_t until_ns)
+static void pump_until(uint64_t until_ns)
 {
     struct perf_sampler *by;
     uint64_t part_ns = until_ns;
@@ -174,12 +199,17 @@ static void pump_locked(uint64_t until_ns)
     tell_readers();
 }
 
+void perf_pump_locked(void)
+{
+    pump_until(arch_clock_ns());
+}
+
 void perf_pump(void)
 {
     hpm_update(0);
     hpm_update_here();
     mutex_lock(&perf_rings);
-    pump_locked(arch_clock_ns());
+    pump_until(arch_clock_ns());
     mutex_unlock(&perf_rings);
 }
 
@@ -191,7 +221,7 @@ static void run_pump(UNUSED void *unused)
             wait_sleep(&pump.idle, &pump.lock, &irq, UINT64_MAX);
         spin_unlock(&pump.lock, irq);
         mutex_lock(&perf_rings);
-        pump_locked(arch_clock_ns() - LATE_NS);
+        pump_until(arch_clock_ns() - LATE_NS);
         mutex_unlock(&perf_rings);
         sched_sleep_until(arch_clock_ns() + PUMP_NS);
     }
@@ -297,6 +327,31 @@ int perf_sampler_take(struct perf_event *e, const char *name)
     return err;
 }
 
+bool perf_sampler_name(const struct perf_event *e, char name[PERF_NAME_MAX])
+{
+    if (perf_samples_time(e))
+        return perf_name(&e->attr, "time", name);
+    memcpy(name, e->name, sizeof(e->name));
+    return name[0];
+}
+
+/* The old sampler gives its counter up before the new one has one. */
+int perf_sampler_change(struct perf_event *e, uint64_t period)
+{
+    uint64_t before = e->attr.sample_period;
+    char name[PERF_NAME_MAX];
+
+    if (!e->sampler || !perf_sampler_name(e, name))
+        return 0;
+    perf_sampler_let(e);
+    e->attr.sample_period = period;
+    int err = perf_sampler_take(e, name);
+    if (!err)
+        return 0;
+    e->attr.sample_period = before;
+    return perf_sampler_take(e, name) ?: err;
+}
+
 void perf_sampler_let(struct perf_event *e)
 {
     struct perf_sampler *s = e->sampler;
@@ -323,7 +378,7 @@ static void tell(const struct thread *t, make_record *make, const void *arg)
     /* Samples that were taken before come before it. */
     unsigned cpu = this_cpu()->index;
     uint64_t now_ns = arch_clock_ns();
-    pump_locked(now_ns);
+    pump_until(now_ns);
     list_for_each (it, &perf_events) {
         struct perf_event *e = container_of(it, struct perf_event, all);
         if (!tells_of(e, t->tid, cpu))

@@ -253,9 +253,12 @@ bool process_user_return(struct arch_frame *frame)
     const struct process *p = t->process;
 
     may_wait("return to user mode");
-    if (!p || (!uthread_ends() && !__atomic_load_n(&t->signalled, __ATOMIC_RELAXED)))
+    bool due = p && perf_is_due(t);
+    if (!p || (!due && !uthread_ends() && !__atomic_load_n(&t->signalled, __ATOMIC_RELAXED)))
         return false;
     arch_irq_restore(true);
+    if (due)
+        perf_deliver();
     signals_deliver(frame);
     if (uthread_ends())
         uthread_exit();

@@ -39,3 +39,27 @@ struct process *visible_next(const struct process *reader, uint32_t pid)
     }
     return other;
 }
+
+static bool has_thread(struct process *p, uint32_t tid)
+{
+    bool irq = spin_lock(&p->lock), has = uthread_find_locked(p, tid);
+
+    spin_unlock(&p->lock, irq);
+    return has;
+}
+
+struct process *visible_with_thread(struct process *reader, uint32_t tid)
+{
+    struct process *p = NULL;
+
+    process_get(reader);
+    if (has_thread(reader, tid))
+        return reader;
+    process_put(reader);
+    for (uint32_t pid = 0; (p = visible_next(reader, pid)); process_put(p)) {
+        if (has_thread(p, tid))
+            return p;
+        pid = p->pid;
+    }
+    return NULL;
+}

@@ -3,6 +3,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/file/pipe.h"
 #include "kernel/proc/limits.h"
+#include "kernel/proc/perf.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/syscall/paths.h"
 #include "kernel/proc/syscall/sockets.h"
@@ -176,6 +177,84 @@ static int64_t control_seals(struct file *f, uint32_t command, uint64_t seals)
     return seals & ~(uint64_t)SEALS ? -EINVAL : object_add_seals(o, (uint32_t)seals);
 }
 
+/* Finds whom F_SETOWN means: 0: nobody. Returns 0, -ESRCH or -EINVAL. */
+static int find_owner(const struct call *c, int32_t type, int32_t id, struct file_owner *out)
+{
+    struct process *p = NULL;
+
+    *out = (struct file_owner){.type = type, .id = id};
+    if (type < F_OWNER_TID || type > F_OWNER_PGRP)
+        return -EINVAL;
+    if (!id || type == F_OWNER_PGRP)
+        return 0;
+    if (type == F_OWNER_PID)
+        p = process_find((uint32_t)id);
+    else
+        p = visible_with_thread(c->p, (uint32_t)id);
+    if (!p)
+        return -ESRCH;
+    out->process = p->pid;
+    process_put(p);
+    return 0;
+}
+
+static int set_owner(const struct call *c, struct file *f, int32_t type, int32_t id)
+{
+    struct file_owner owner;
+    int err = find_owner(c, type, id, &owner);
+
+    if (!err)
+        file_set_owner(f, &owner);
+    return err;
+}
+
+/* F_SETOWN: a negative number is a group's. */
+static int set_owner_simple(const struct call *c, struct file *f, int32_t who)
+{
+    if (who == INT32_MIN)
+        return -EINVAL;
+    return who < 0 ? set_owner(c, f, F_OWNER_PGRP, -who) : set_owner(c, f, F_OWNER_PID, who);
+}
+
+static int set_owner_of(const struct call *c, struct file *f, vaddr_t from)
+{
+    struct f_owner_ex who;
+
+    if (arch_copy_from_user(&who, from, sizeof(who)))
+        return -EFAULT;
+    return set_owner(c, f, who.type, who.pid);
+}
+
+static int get_owner_of(struct file *f, vaddr_t to)
+{
+    struct file_owner owner = file_owner(f);
+    const struct f_owner_ex who = {owner.type, owner.id};
+
+    return arch_copy_to_user(to, &who, sizeof(who)) ? -EFAULT : 0;
+}
+
+static int64_t get_owner(struct file *f)
+{
+    struct file_owner owner = file_owner(f);
+
+    return owner.type == F_OWNER_PGRP ? -owner.id : owner.id;
+}
+
+static int set_signal(struct file *f, uint64_t signal)
+{
+    if (signal > SIGNALS)
+        return -EINVAL;
+    file_set_signal(f, (int)signal);
+    return 0;
+}
+
+/* Notes by which descriptor a file got its flag FASYNC. */
+static void set_async(const struct call *c, struct file *f)
+{
+    if (__atomic_load_n(&f->flags, __ATOMIC_RELAXED) & FASYNC)
+        file_set_async(f, (int)c->a[0]);
+}
+
 static int64_t control_file(const struct call *c, struct file *f)
 {
     switch ((uint32_t)c->a[1]) {
@@ -187,6 +266,7 @@ static int64_t control_file(const struct call *c, struct file *f)
         return __atomic_load_n(&f->flags, __ATOMIC_RELAXED);
     case F_SETFL:
         set_flags(f, (uint32_t)c->a[2]);
+        set_async(c, f);
         return 0;
     case F_GETLK:
     case F_SETLK:
@@ -203,11 +283,26 @@ static int64_t control_file(const struct call *c, struct file *f)
     case F_ADD_SEALS:
         return control_seals(f, (uint32_t)c->a[1], c->a[2]);
     case F_SETOWN:
+        return set_owner_simple(c, f, (int32_t)c->a[2]);
     case F_GETOWN:
-        return 0;
+        return get_owner(f);
+    case F_SETOWN_EX:
+        return set_owner_of(c, f, c->a[2]);
+    case F_GETOWN_EX:
+        return get_owner_of(f, c->a[2]);
+    case F_SETSIG:
+        return set_signal(f, c->a[2]);
+    case F_GETSIG:
+        return file_owner(f).signal;
     default:
         return -EINVAL;
     }
+}
+
+static bool changes_owner(uint32_t command)
+{
+    return command == F_SETFL || command == F_SETOWN || command == F_SETOWN_EX ||
+           command == F_SETSIG;
 }
 
 int64_t sys_fcntl(const struct call *c)
@@ -216,6 +311,8 @@ int64_t sys_fcntl(const struct call *c)
         return duplicate(c, (uint32_t)c->a[2], c->a[1] == F_DUPFD_CLOEXEC);
     struct file *f = files_find_any(c->p->files, c->a[0]);
     int64_t result = f ? control_file(c, f) : -EBADF;
+    if (f && perf_is(f) && changes_owner((uint32_t)c->a[1]))
+        perf_told_owner(f);
     file_put(f);
     return result;
 }
@@ -250,7 +347,7 @@ static int64_t ioctl_file(const struct call *c, struct file *f)
         return files_set_closes(c->p->files, c->a[0], c->a[1] == FIOCLEX);
     case FIONBIO:
         return switch_flag(f, O_NONBLOCK, c->a[2]);
-    case FIOASYNC: /* SIGIO is not sent */
+    case FIOASYNC: /* of perf events alone it sends SIGIO */
         return f->v->ops->stream ? switch_flag(f, FASYNC, c->a[2]) : -ENOTTY;
     case FIONREAD:
         if (vnode_is(f->v, S_IFREG))

@@ -126,6 +126,10 @@ int main(int argc, char **argv)
     test_group();
     test_others(argv[0]);
     test_samples();
+    test_owners();
+    test_refresh();
+    test_period();
+    test_output();
     test_lives(argv[0], false);
     test_lives(argv[0], true);
     test_order();

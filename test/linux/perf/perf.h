@@ -88,6 +88,11 @@ void test_many(void);
 int run_child(void);
 /* samples.c */
 void test_samples(void);
+/* signals.c */
+void test_owners(void);
+void test_refresh(void);
+void test_period(void);
+void test_output(void);
 /* lives.c */
 void test_lives(const char *self, bool wide);
 void test_order(void);
