@@ -7,13 +7,36 @@ static unsigned first_of(uint64_t counts)
     return (unsigned)__builtin_ctzll(counts);
 }
 
+/* Returns whether the event is counted all the time, whatever other counters could count it. */
+static bool is_always(const struct plan_request *r, unsigned which, const struct event *e)
+{
+    return r->always[which].modes && event_same(&r->always[which], e);
+}
+
+/* Returns whether two logical counts of the same event can have one counter. One of them may be
+ * sampled, if either is counted all the time; a tied one must be. */
+static bool can_share(const struct plan_packing *p, const struct plan_request *r, unsigned a,
+                      unsigned b)
+{
+    uint64_t both = (uint64_t)1 << a | (uint64_t)1 << b, sampled = r->sampled & both;
+
+    if (!event_same(&r->event[a], &r->event[b]))
+        return false;
+    if (!sampled)
+        return true;
+    return !(sampled & (sampled - 1)) && (r->pinned & both) && !(p->tied & both & ~r->pinned) &&
+           !is_always(r, 0, &r->event[a]) && !is_always(r, 1, &r->event[a]);
+}
+
 static void add_count(struct plan_packing *p, const struct plan_request *r, unsigned i)
 {
-    unsigned e = r->sampled >> i & 1 ? p->events : 0;
+    unsigned e = 0;
 
-    while (e < p->events &&
-           (r->sampled >> p->first[e] & 1 || !event_same(&p->event[e], &r->event[i])))
+    while (e < p->events && !can_share(p, r, p->first[e], i))
         e++;
+    /* The count that is sampled stands for all. */
+    if (e < p->events && r->sampled >> i & 1)
+        p->first[e] = (uint8_t)i;
     if (e == p->events) {
         p->first[e] = (uint8_t)i;
         p->weight[e] = 1;
@@ -40,12 +63,6 @@ static uint64_t events_of(const struct plan_packing *p, uint64_t counts)
     for (; counts; counts &= counts - 1)
         events |= (uint64_t)1 << p->event_of[first_of(counts)];
     return events;
-}
-
-/* Returns whether `e` is counted all the time, whatever other counters could count it. */
-static bool is_always(const struct plan_request *r, unsigned which, const struct event *e)
-{
-    return r->always[which].modes && event_same(&r->always[which], e);
 }
 
 /* Returns the number of bits set below bit n. */

@@ -115,7 +115,7 @@ static int64_t set_period(struct perf_event *e, uint64_t from)
     return err;
 }
 
-/* Enables an event until it has had so many samples more. */
+/* Enables an event until it has had this number of samples more. */
 static int64_t refresh(struct perf_event *e, uint64_t samples)
 {
     if (e->attr.inherit || !e->attr.sample_period)

@@ -1,7 +1,7 @@
 /*
  * Signals of perf events, for each sample if the program wants that. While an event is hastened, a
- * thread that is counted by any looks on its way to user mode whether its CPU has taken samples, and
- * writes them; others are written a hundred times a second.
+ * thread that is counted by any looks on its way to user mode whether its CPU has taken samples,
+ * and writes them; others are written a hundred times a second.
  */
 #include "kernel/core/cpu.h"
 #include "kernel/proc/perf_internal.h"

@@ -177,7 +177,7 @@ static int64_t control_seals(struct file *f, uint32_t command, uint64_t seals)
     return seals & ~(uint64_t)SEALS ? -EINVAL : object_add_seals(o, (uint32_t)seals);
 }
 
-/* Finds whom F_SETOWN means: 0: nobody. Returns 0, -ESRCH or -EINVAL. */
+/* Finds the owner that F_SETOWN means; id 0: there is none. Returns 0, -ESRCH or -EINVAL. */
 static int find_owner(const struct call *c, int32_t type, int32_t id, struct file_owner *out)
 {
     struct process *p = NULL;

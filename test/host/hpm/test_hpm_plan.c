@@ -308,6 +308,65 @@ static void pinned_events_are_in_every_group_and_so_are_their_equals(void **stat
     assert_int_equal(groups_with(1ull << 33 | 1ull << 50), 20);
 }
 
+/* Counts 3 and 9 are of one event, of which counter 0 counts nothing else; 9 is sampled. */
+static struct plan_request sampled_and_counted(void)
+{
+    struct plan_request r = on_counters(2);
+
+    want(&r, 3, on(1, 7));
+    want(&r, 9, on(1, 7));
+    r.slot[9] = 5;
+    r.sampled = 1ull << 9;
+    r.pinned = 1ull << 3 | 1ull << 9;
+    return r;
+}
+
+static void what_is_sampled_all_the_time_is_counted_by_its_counter(void **state)
+{
+    struct plan_request r = sampled_and_counted();
+
+    (void)state;
+    make(&r);
+    assert_int_equal(plan.mux.rounds.groups, 1);
+    assert_int_equal(counter_of(0, 3), 0);
+    assert_int_equal(counter_of(0, 9), 0);
+    assert_int_equal(plan.programme[0].arms, 1);
+    assert_int_equal(plan.programme[0].slot[0], 5);
+    r.pinned = 1ull << 3;
+    make(&r);
+    assert_int_equal(plan.mux.rounds.groups, 1);
+    assert_int_equal(plan.programme[0].arms, 1);
+    r.pinned |= 1ull << 9;
+    /* The same in a set whose counts are to be in the same slices. */
+    want(&r, 4, on(2, 8));
+    r.set[0] = 1ull << 3 | 1ull << 4;
+    r.sets = 1;
+    r.tied = 1;
+    r.pinned |= 1ull << 4;
+    make(&r);
+    assert_int_equal(plan.mux.rounds.groups, 1);
+    assert_int_equal(counter_of(0, 3), 0);
+    assert_int_equal(counter_of(0, 4), 1);
+    assert_int_equal(plan.programme[0].arms, 1);
+}
+
+static void what_is_sampled_in_turns_is_counted_apart(void **state)
+{
+    struct plan_request r = sampled_and_counted();
+
+    (void)state;
+    r.pinned = 0;
+    make(&r);
+    assert_int_equal(plan.mux.rounds.groups, 2);
+    r.pinned = 1ull << 9; /* but a set that is not pinned has slices of its own */
+    r.event[9].counters = r.event[3].counters = 3;
+    want(&r, 4, on(2, 8));
+    r.set[0] = 1ull << 3 | 1ull << 4;
+    r.sets = 1;
+    r.tied = 1;
+    assert_refused(&r, -ENOSPC, GROUP_CROWDED);
+}
+
 static void what_is_pinned_but_not_wanted_takes_no_counter(void **state)
 {
     struct plan_request r = on_counters(1);
@@ -686,6 +745,8 @@ int main(void)
         cmocka_unit_test(only_what_is_wanted_can_be_rough),
         cmocka_unit_test(an_event_in_other_modes_is_another_one),
         cmocka_unit_test(pinned_events_are_in_every_group_and_so_are_their_equals),
+        cmocka_unit_test(what_is_sampled_all_the_time_is_counted_by_its_counter),
+        cmocka_unit_test(what_is_sampled_in_turns_is_counted_apart),
         cmocka_unit_test(what_is_pinned_but_not_wanted_takes_no_counter),
         cmocka_unit_test(a_set_has_a_group_with_all_of_it),
         cmocka_unit_test(cycles_and_instructions_take_no_programmable_counter),
