@@ -9,7 +9,7 @@ hpmrec_SRC := \
 	$(call files,hpmrec/hpmrec.c $(addprefix measuring/,chains.c elf_names.c images.c)) \
 	$(MEASURING_SRC)
 hpmstat_SRC := \
-	$(call files,$(addprefix hpmstat/,breakdown.c hpmstat.c list.c log.c values.c) \
+	$(call files,$(addprefix hpmstat/,breakdown.c cost.c hpmstat.c list.c log.c values.c) \
 	measuring/record.c measuring/since.c) hpm/events/fit.c \
 	$(MEASURING_SRC)
 hpmtop_SRC := $(call files,hpmtop/hpmtop.c) $(MEASURING_SRC)

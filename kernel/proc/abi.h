@@ -157,6 +157,7 @@ struct sys_breakdown {
     uint64_t figure_counted[29], figure_seen[29];
     /* Bit f: figure f was scaled so that it fits its whole or its parts. */
     uint64_t fitted;
+    uint64_t own_cycles; /* of the machine: that counting and sampling took since boot; else 0 */
 };
 
 struct sys_thread_info {

@@ -210,7 +210,7 @@ def stat(top, words, say):
     if wanted.output:
         written(o, wanted.output, False)
     seeds = list(range(first, first + wanted.boots))
-    out, rows, status, boot = o.out, {}, 0, None
+    out, rows, costs, status, boot = o.out, {}, [], 0, None
     for seed in seeds:
         o.seed = str(seed) if o.machine != "qemu" else None
         o.out = os.path.join(out, f"seed-{seed}") if out and len(seeds) > 1 else out
@@ -221,17 +221,20 @@ def stat(top, words, say):
             if line.startswith('{"hpmstat":"value"'):
                 value = json.loads(line)
                 rows.setdefault(value["name"], []).append(value)
+            elif line.startswith('{"hpmstat":"cost"'):
+                costs.append(json.loads(line)["cost_pct"])
         if not rows:
             break
     if not rows:
         raise MeasureError(f"hpmstat printed no counts; the program's status is {status}")
     report = {"vigil": "stat", "program": boot.words, "machine": boot.machine, "arch": boot.arch,
-              "cpus": boot.cpus, "seeds": seeds, "rows": rows}
+              "cpus": boot.cpus, "seeds": seeds, "rows": rows, "cost_pct": costs}
     show(f"vigil stat: {' '.join(boot.words)}")
     show(f"{'value':>20}  {'name':<24}  {'interval':<22}  {'seen':>7}")
     for name, values in rows.items():
         show(stat_row(name, values, len(seeds)))
-    show(f"vigil: {boot.where(seeds)} boots={len(seeds)}")
+    cost = f" cost_pct={float(inference.mean(costs)):.2f}" if costs else ""
+    show(f"vigil: {boot.where(seeds)} boots={len(seeds)}{cost}")
     if wanted.output:
         with open(wanted.output, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=1)

@@ -315,6 +315,7 @@ int main(int argc, char **argv)
     stay();
     run.name = per == PER_MACHINE ? "machine" : argv[program];
     begin_counting(&run);
+    cost_begin();
     program_begin_or_exit(&run.program, &table, argv + program, argc - program);
     program_report_to(report);
     if (format == FORMAT_LOG || (!interval_ms && weighs))
@@ -332,6 +333,7 @@ int main(int argc, char **argv)
         take_all(&run, when, now_ms, true);
     values_print_series();
     breakdown_print_series();
+    cost_print(format);
     if (run.session)
         hpm_close(run.session);
     return status;

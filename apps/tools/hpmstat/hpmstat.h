@@ -35,6 +35,11 @@ int breakdown_take(const struct reading *r, unsigned format);
 /* Prints a line for each reading that was kept. */
 void breakdown_print_series(void);
 
+/* cost.c: begins to look at what counting costs. */
+void cost_begin(void);
+/* Prints it, if the machine's cycles can be read: they may be hidden, or not counted. */
+void cost_print(unsigned format);
+
 /* log.c: starts the log of a session. Returns 0 or an error of hpm_log(), with the reason in
  * `why`. */
 int log_begin(int session, const struct sys_hpm_log *what, char *why, size_t size);

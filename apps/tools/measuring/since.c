@@ -31,6 +31,7 @@ void breakdown_since(struct sys_breakdown *b, const struct sys_breakdown *from)
     b->instructions = since(b->instructions, from->instructions);
     b->idle_cycles = since(b->idle_cycles, from->idle_cycles);
     b->seen_cycles = since(b->seen_cycles, from->seen_cycles);
+    b->own_cycles = since(b->own_cycles, from->own_cycles);
     b->fitted =
         fit_figures(&(struct fit_figures){b->cycles, count, b->figure_counted, b->figure_seen});
 }

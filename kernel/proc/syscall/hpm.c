@@ -69,6 +69,7 @@ int64_t vigil_hpm_read(const struct call *c)
     int64_t err = read_breakdown(c->p, c->a[0], &what, &work->b);
     if (!err) {
         sysinfo_breakdown(&work->b, &work->result);
+        work->result.own_cycles = what.scope == SYS_SCOPE_MACHINE ? hpm_own_cycles() : 0;
         err = user_put_struct(c->a[1], c->a[2], &work->result, sizeof(work->result));
     }
     kfree(work);
