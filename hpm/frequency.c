@@ -4,8 +4,8 @@
  * (hpm/pmu/frequency.h):
  * - The reference is added to the thread that ran. So in each quantum cycles divided by the
  *   reference are the effective frequency, and the reference is the time.
- * - In windows of 1/2048 s or more of a CPU's busy time, the effective frequency is compared to
- *   the one that was told last, and told (event `frequency`) if it is 1/128 away.
+ * - In windows of 1/512 s or more of a CPU's busy time, the effective frequency is compared to
+ *   the one that was told last, and told (event `frequency`) if it is 1/64 away.
  *
  * freq.pstate and freq.cpu may change at any time, also by freq.then: each CPU compares them with
  * what it has obeyed.
@@ -19,8 +19,8 @@
 #include "kernel/trace/telemetry.h"
 
 #define KEEP          255 /* freq.pstate: P-states stay as they are */
-#define WINDOWS_PER_S 2048
-#define CHANGE_SHIFT  7 /* a difference of 1/128 is a change */
+#define WINDOWS_PER_S 512
+#define CHANGE_SHIFT  6 /* a difference of 1/64 is a change */
 
 static uint64_t freq_pstate = KEEP, freq_cpu = CPU_MAX, freq_then = KEEP, freq_then_ms;
 const struct arg frequency_args[] = {
@@ -197,7 +197,6 @@ void frequency_begin(struct hpm_cpu *hpm)
     hpm->frequency = (struct hpm_frequency){.asked = KEEP | CPU_MAX << 8};
     if (hpm_state.frequency)
         ops->read(&hpm->frequency.last);
-    frequency_obey(hpm);
 }
 
 /* ---- Effective frequency --------------------------------------------------------------------- */

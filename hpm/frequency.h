@@ -21,7 +21,7 @@ extern struct frequency_caps frequency_caps;
 
 /* Looks for a driver. Boot CPU, once the PMU has been chosen. */
 void frequency_init(void);
-/* Begins on this CPU: sets its P-state if that is asked for. */
+/* Begins on this CPU. It obeys when it gets its first thread. */
 void frequency_begin(struct hpm_cpu *hpm);
 /* Sets this CPU's P-state if the boot arguments have changed. At ticks, and when idle time begins
  * or ends. */

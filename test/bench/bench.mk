@@ -1,5 +1,5 @@
 # Benchmarks: targets bench, bench-*, results.
-.PHONY: bench bench-sharing bench-costs bench-quanta bench-steady bench-functions bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
+.PHONY: bench bench-sharing bench-costs bench-quanta bench-steady bench-frequency bench-functions bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
 	bench-servers bench-connections bench-pairs bench-wire bench-files results
 
 # ---- On the simulated machine --------------------------------------------------------------------
@@ -20,6 +20,10 @@ bench-quanta: $(KERNEL) machine | deps-run
 # When programs become steady: ten boots each.
 bench-steady: $(KERNEL) machine | deps-run
 	@test/bench/steady.sh arch=$(ARCH) $(if $(RUNS),boots=$(RUNS))
+
+# Frequencies of CPUs: time by cycles, a forced drop, the cost of a switch. Both instruction sets.
+bench-frequency: machine | deps-run
+	@$(MAKE) ARCH=x86_64 kernel && $(MAKE) ARCH=aarch64 kernel && test/bench/frequency.sh
 
 # Phases of programs by their functions.
 bench-functions: $(KERNEL) machine $(O)/libvigil-calls.a | deps-run

@@ -341,6 +341,40 @@ def views():
     check(abs(sum(e["dur"] for e in slices) * 1000 - everything["ran"]) < 1e-3, "CPUs' rows are as long as threads ran")
 
 
+def frequencies():
+    """Times of cycles against a clock whose every nanosecond has its own frequency."""
+    r = random.Random(8)
+    worst = 0.0
+    for _ in range(200):
+        changes, khz = [(0, r.randrange(500, 4000) * 1000, "measured")], []
+        for t in range(1000):
+            if r.random() < 0.01:
+                changes.append((t, r.randrange(500, 4000) * 1000, "set"))
+            khz.append(changes[-1][1])
+        start = r.randrange(0, 900)
+        end = r.randrange(start + 1, 1000)
+        cycles = sum(khz[start:end]) / 1e6
+        worst = max(worst, abs(quanta_model.time_of(cycles, start, end, changes) - (end - start)))
+    check(worst < 1e-6, "cycles and changes of frequency make the time", worst)
+    quantum = {"tid": 1, "next_tid": 0, "waker": 0, "left": "blocked", "woken": "stayed", "waited": 0}
+    names = {"counts": "cycles reference", "every": 1, "cycles": 0, "reference_hz": 2000000000}
+    events = [(0, "quanta", 0, names),
+              (1000, "quantum", 0, quantum | {"start": 0, "ran": 1000, "count_1": 1000, "count_2": 2000}),
+              (1000, "frequency", 0, {"khz": 500000, "pstate": 3, "how": "set"}),
+              (2000, "quantum", 0, quantum | {"start": 1000, "ran": 1000, "count_1": 500, "count_2": 2000})]
+    recording = quanta_model.Recording(events)
+    check(quanta_model.rebuilt(recording) == (1000, 1000, 1000), "what was before the first is not known")
+    check(quanta_model.effective_mhz(recording.all_quanta()[1].counts, recording.reference_hz) == 500,
+          "cycles by the reference are the frequency")
+    shown = quanta_views.perfetto(recording)
+    check([(e["ts"], e["args"]["MHz"]) for e in shown if e["ph"] == "C"] == [(1, 500)] and
+          [e["args"]["mhz"] for e in shown if e["ph"] == "X" and e["pid"] == 0] == [1000, 500],
+          "timelines have both")
+    check(quanta_views.role_table(recording, quanta_model.Roles())[1].split()[-1] == "750.0",
+          "and roles the whole's")
+
+
+frequencies()
 paths()
 stops()
 fork_join()

@@ -156,7 +156,7 @@ static void changes_are_told_once(void **state)
 
     boot(true);
     switch_to(0, 1);
-    run_for(1000000);
+    run_for(4000000);
     assert_int_equal(events, 1);
     assert_int_equal(told[0].khz, 1000000);
     assert_int_equal(told[0].how, TRACE_FREQUENCY_MEASURED);
@@ -167,11 +167,11 @@ static void changes_are_told_once(void **state)
     assert_int_equal(told[1].pstate, 2);
     assert_int_equal(told[1].how, TRACE_FREQUENCY_SET);
     assert_int_equal(double_cpus[0].pstate, 2);
-    run_for(1000000);
+    run_for(4000000);
     assert_int_equal(events, 2);
     /* The hardware changes it: another thread of the core has asked. */
     machine_cpu(0)->pstate = double_cpus[0].pstate = 3;
-    run_for(1000000);
+    run_for(4000000);
     assert_in_range(events, 3, 4); /* one window may have both */
     assert_in_range(told[events - 1].khz, 496000, 504000);
     assert_int_equal(told[events - 1].how, TRACE_FREQUENCY_MEASURED);
@@ -180,18 +180,22 @@ static void changes_are_told_once(void **state)
     switch_to(0, -1);
     double_idle(10000000);
     switch_to(0, 2);
-    run_for(1000000);
+    run_for(4000000);
     assert_int_equal(events, before);
 }
 
-static void the_argument_of_the_boot_holds_from_the_first_cycle(void **state)
+static void the_argument_of_the_boot_holds_from_the_first_thread(void **state)
 {
     (void)state;
 
     with_argument("freq.pstate", 1);
     boot(true);
-    for (unsigned cpu = 0; cpu < DOUBLE_CPUS; cpu++)
+    for (unsigned cpu = 0; cpu < DOUBLE_CPUS; cpu++) {
+        double_run_on(cpu);
+        switch_to(cpu, (int)cpu);
         assert_int_equal(double_cpus[cpu].pstate, 1);
+    }
+    assert_int_equal(events, DOUBLE_CPUS);
     assert_true(says("frequency: driver=model counts=yes reference_hz=1000000000 pstates=4 "
                      "khz=1000000,800000,666666,500000"));
 }
@@ -254,6 +258,7 @@ static void hardware_without_them_says_so(void **state)
     with_argument("freq.pstate", 1);
     boot(false);
     assert_true(says("event=refused argument=trace.frequency reason=no-device"));
+    switch_to(0, 1);
     assert_true(says("event=refused argument=freq.pstate reason=no-device"));
     assert_int_equal(events, 0);
 }
@@ -265,7 +270,7 @@ int main(void)
         cmocka_unit_test_teardown(without_the_argument_nothing_is_added, tear_down),
         cmocka_unit_test_teardown(counts_of_one_mode_are_no_frequency, tear_down),
         cmocka_unit_test_teardown(changes_are_told_once, tear_down),
-        cmocka_unit_test_teardown(the_argument_of_the_boot_holds_from_the_first_cycle, tear_down),
+        cmocka_unit_test_teardown(the_argument_of_the_boot_holds_from_the_first_thread, tear_down),
         cmocka_unit_test_teardown(one_cpu_alone_can_be_slow, tear_down),
         cmocka_unit_test_teardown(it_changes_at_a_given_time, tear_down),
         cmocka_unit_test_teardown(a_p_state_that_is_none_is_refused_once, tear_down),
