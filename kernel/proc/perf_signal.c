@@ -43,6 +43,11 @@ void perf_deliver(void)
     mutex_lock(&perf_rings);
     perf_pump_locked();
     mutex_unlock(&perf_rings);
+    /* Interrupts that came meanwhile are not looked at: with a short period there would always be
+     * more, and the program would never go on. */
+    bool irq = arch_irq_save();
+    seen_by[this_cpu()->index] = hpm_sampled_here();
+    arch_irq_restore(irq);
 }
 
 void perf_told_owner(struct file *f)
