@@ -202,10 +202,9 @@ const char *places_region(uint32_t pid, uint64_t address)
 
 struct places_memory places_memory(uint32_t pid, uint64_t address)
 {
-    const struct region *r = region_at(pid, address);
-
     if (address >> 63)
         return (struct places_memory){0, address};
+    const struct region *r = region_at(pid, address);
     if (r && r->shared)
         return (struct places_memory){(uint64_t)1 << 32 | r->shared,
                                       address - r->key.part[1] + r->shared_offset};
