@@ -404,6 +404,7 @@ class Converter:
                 "sharing_decision",
                 "sharing_placed",
                 "sharing_watch",
+                "frequency",
                 "mark",
                 "memory",
                 "memory_policy",

@@ -68,6 +68,8 @@ assert any(len(r) == 2 and r[1] == 500 for r in rows.values()), rows
 mhz = [e["args"]["mhz"] for e in events if e["ph"] == "X" and "mhz" in e.get("args", {}) and e["dur"] > 50]
 assert min(mhz) < 501 and max(mhz) > 999, (min(mhz), max(mhz))' "$work/json" 2>"$work/errors" || r=1
 result $r "JSON: CPUs have rows, and quanta their frequency"
+tools/trace_json.py "$trace" >"$said" 2>&1
+told '"CPU [01]: frequency, MHz".*"MHz": 500\.0' "... in the timeline of all events, too"
 
 # ---- One core of several, and threads of one ----
 record "one CPU" machine=onechip smp=4 -- telemetry=quanta trace.frequency=on telemetry.kb=1024 freq.pstate=2 freq.cpu=1 \
