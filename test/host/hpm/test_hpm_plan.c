@@ -106,10 +106,10 @@ static void pinned_events_are_in_every_group_and_so_are_their_equals(void **stat
 /* Counts 3 and 9 are of one event, of which counter 0 counts nothing else; 9 is sampled. */
 static struct plan_request sampled_and_counted(void)
 {
-    struct plan_request r = on_counters(2);
+    struct plan_request r = plan_on(2);
 
-    want(&r, 3, on(1, 7));
-    want(&r, 9, on(1, 7));
+    plan_want(&r, 3, event_on(1, 7));
+    plan_want(&r, 9, event_on(1, 7));
     r.slot[9] = 5;
     r.sampled = 1ull << 9;
     r.pinned = 1ull << 3 | 1ull << 9;
@@ -121,28 +121,28 @@ static void what_is_sampled_all_the_time_is_counted_by_its_counter(void **state)
     struct plan_request r = sampled_and_counted();
 
     (void)state;
-    make(&r);
-    assert_int_equal(plan.mux.rounds.groups, 1);
-    assert_int_equal(counter_of(0, 3), 0);
-    assert_int_equal(counter_of(0, 9), 0);
-    assert_int_equal(plan.programme[0].arms, 1);
-    assert_int_equal(plan.programme[0].slot[0], 5);
+    plan_succeeds(&r);
+    assert_int_equal(planned.mux.rounds.groups, 1);
+    assert_int_equal(plan_counter_of(0, 3), 0);
+    assert_int_equal(plan_counter_of(0, 9), 0);
+    assert_int_equal(planned.programme[0].arms, 1);
+    assert_int_equal(planned.programme[0].slot[0], 5);
     r.pinned = 1ull << 3;
-    make(&r);
-    assert_int_equal(plan.mux.rounds.groups, 1);
-    assert_int_equal(plan.programme[0].arms, 1);
+    plan_succeeds(&r);
+    assert_int_equal(planned.mux.rounds.groups, 1);
+    assert_int_equal(planned.programme[0].arms, 1);
     r.pinned |= 1ull << 9;
     /* The same in a set whose counts are to be in the same slices. */
-    want(&r, 4, on(2, 8));
+    plan_want(&r, 4, event_on(2, 8));
     r.set[0] = 1ull << 3 | 1ull << 4;
     r.sets = 1;
     r.tied = 1;
     r.pinned |= 1ull << 4;
-    make(&r);
-    assert_int_equal(plan.mux.rounds.groups, 1);
-    assert_int_equal(counter_of(0, 3), 0);
-    assert_int_equal(counter_of(0, 4), 1);
-    assert_int_equal(plan.programme[0].arms, 1);
+    plan_succeeds(&r);
+    assert_int_equal(planned.mux.rounds.groups, 1);
+    assert_int_equal(plan_counter_of(0, 3), 0);
+    assert_int_equal(plan_counter_of(0, 4), 1);
+    assert_int_equal(planned.programme[0].arms, 1);
 }
 
 static void what_is_sampled_in_turns_is_counted_apart(void **state)
@@ -151,15 +151,15 @@ static void what_is_sampled_in_turns_is_counted_apart(void **state)
 
     (void)state;
     r.pinned = 0;
-    make(&r);
-    assert_int_equal(plan.mux.rounds.groups, 2);
+    plan_succeeds(&r);
+    assert_int_equal(planned.mux.rounds.groups, 2);
     r.pinned = 1ull << 9; /* but a set that is not pinned has slices of its own */
     r.event[9].counters = r.event[3].counters = 3;
-    want(&r, 4, on(2, 8));
+    plan_want(&r, 4, event_on(2, 8));
     r.set[0] = 1ull << 3 | 1ull << 4;
     r.sets = 1;
     r.tied = 1;
-    assert_refused(&r, -ENOSPC, GROUP_CROWDED);
+    plan_is_refused(&r, -ENOSPC, GROUP_CROWDED);
 }
 
 static void what_is_pinned_but_not_wanted_takes_no_counter(void **state)
