@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "test/host/double/expect_panic.h"
-#include "apps/sdk/allocations.h"
+#include "apps/libc/allocation_log.h"
 #include "apps/tools/measuring/allocations.h"
 
 enum { CAPACITY = 300, ROOM = 8 };
