@@ -45,13 +45,14 @@ static void a_quantum(void **state)
                           3,
                           4,
                           5,
+                          6,
                           0xffffffff};
     struct trace_quantum *q = begin_event(TRACE_QUANTUM, v, sizeof *q);
     (void)state;
 
     *q = (struct trace_quantum){(uint32_t)v[0], (uint32_t)v[1], (uint32_t)v[2],
                                 (uint8_t)v[3],  (uint8_t)v[4],  v[5],
-                                (uint32_t)v[6], (uint32_t)v[7], {1, 2, 3, 4, 5, 0xffffffff}};
+                                (uint32_t)v[6], (uint32_t)v[7], {1, 2, 3, 4, 5, 6, 0xffffffff}};
     expect_same();
 }
 
@@ -73,6 +74,7 @@ static void a_sum_of_quanta(void **state)
                           3,
                           4,
                           5,
+                          6,
                           UINT64_MAX};
     struct trace_quantum_sum *q = begin_event(TRACE_QUANTUM_SUM, v, sizeof *q);
     (void)state;
@@ -88,7 +90,7 @@ static void a_sum_of_quanta(void **state)
                                     .end_ns = v[8],
                                     .ran_ns = v[9],
                                     .waited_ns = v[10],
-                                    .count = {1, 2, 3, 4, 5, UINT64_MAX}};
+                                    .count = {1, 2, 3, 4, 5, 6, UINT64_MAX}};
     expect_same();
 }
 
