@@ -335,7 +335,7 @@ $(O)/libvigil-calls.a: $(call calls_objects,linux-calls)
 $(O)/libvigil-allocations.so: apps/sdk/allocations.c apps/libc/allocation_log.c \
 		apps/libc/allocation_log.h Makefile | deps-build
 	$(call say,LINUX,$@)
-	$(Q)$(CC) -std=gnu11 -O2 $(WARN) -I. -fPIC -fvisibility=hidden -shared -pthread $(filter %.c,$^) -o $@
+	$(Q)$(CC) -std=gnu11 -O2 $(WARN) -I. -Iapps/libc/$(ARCH) -fPIC -fvisibility=hidden -shared -pthread $(filter %.c,$^) -o $@
 # instrumented_rules FOLDER FLAGS, instrumented_rule FOLDER APPLICATION: in folder `selected`, which
 # ./vigil phases -f makes anew, functions are not recorded in whose names one of CALLS_EXCLUDE is,
 # names with commas between them; in `plain` none are.

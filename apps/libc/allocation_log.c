@@ -1,9 +1,28 @@
-/* See allocation_log.h. */
+/* See allocation_log.h. A part of Vigil's C library, and of a library for programs of Linux: so it
+ * calls the kernel itself. */
 #include "apps/libc/allocation_log.h"
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <stdbool.h>
+#if __has_include(<sys/syscall.h>)
+#include <sys/syscall.h> /* for isa.h */
+#include "isa.h"
+#else
+#include "apps/libc/syscall.h"
+#endif
+
+/* Linux's, of asm-generic/fcntl.h, linux/fcntl.h and asm-generic/mman-common.h. */
+enum {
+    FROM_HERE = -100, /* AT_FDCWD */
+    READ_WRITE = 2,
+    CLOSE_ON_EXEC = 02000000,
+    TO_END = 2, /* SEEK_END */
+    ACCESS_READ_WRITE = 3,
+    SHARED = 1
+};
+
+static int64_t call(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
+{
+    return syscall_raw(number, a, b, c, 0, 0, 0);
+}
 
 struct allocations_head *allocation_log;
 static struct allocations_record *records;
@@ -12,30 +31,31 @@ static uint32_t pid;
 
 void allocation_log_forked(void)
 {
-    pid = (uint32_t)getpid();
+    pid = (uint32_t)call(SYS_getpid, 0, 0, 0);
 }
 
 void allocation_log_begin(void)
 {
-    int file = open(ALLOCATIONS_PATH, O_RDWR | O_CLOEXEC);
     struct allocations_head first;
-    struct stat is;
+    int64_t file = call(SYS_openat, (uint64_t)FROM_HERE, (uint64_t)ALLOCATIONS_PATH,
+                        READ_WRITE | CLOSE_ON_EXEC);
 
     if (file < 0)
         return;
-    if (read(file, &first, sizeof first) == (ssize_t)sizeof first &&
-        first.magic == ALLOCATIONS_MAGIC && !fstat(file, &is) &&
-        first.capacity <= ((size_t)1 << 32) &&
-        (uint64_t)is.st_size == sizeof first + first.capacity * sizeof *records) {
-        void *at = mmap(NULL, (size_t)is.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        if (at != MAP_FAILED) {
-            allocation_log_forked();
-            capacity = first.capacity;
-            records = (struct allocations_record *)((struct allocations_head *)at + 1);
-            __atomic_store_n(&allocation_log, at, __ATOMIC_RELEASE);
-        }
+    uint64_t f = (uint64_t)file;
+    bool is = call(SYS_read, f, (uint64_t)&first, sizeof first) == (int64_t)sizeof first &&
+              first.magic == ALLOCATIONS_MAGIC && first.capacity <= (uint64_t)1 << 32;
+    uint64_t bytes = is ? sizeof first + first.capacity * sizeof *records : 0;
+    int64_t at = is && call(SYS_lseek, f, 0, TO_END) == (int64_t)bytes
+                     ? syscall_raw(SYS_mmap, 0, bytes, ACCESS_READ_WRITE, SHARED, f, 0)
+                     : -1;
+    if (at > 0) {
+        allocation_log_forked();
+        capacity = first.capacity;
+        records = (struct allocations_record *)((struct allocations_head *)at + 1);
+        __atomic_store_n(&allocation_log, (struct allocations_head *)at, __ATOMIC_RELEASE);
     }
-    close(file);
+    call(SYS_close, f, 0, 0);
 }
 
 void *allocation_note(void *at, size_t bytes, uint64_t site)

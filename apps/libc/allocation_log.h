@@ -6,6 +6,7 @@
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+#include "apps/libc/names.h"
 
 #define ALLOCATIONS_PATH  "/dev/shm/vigil.allocations"
 #define ALLOCATIONS_MAGIC 0x31636f6c6c616776u /* "vgalloc1" */
@@ -28,10 +29,11 @@ struct allocations_record {
 
 /* Opens the log if there is its file. Once, at the program's start. Without a file, or with a
  * broken one, nothing is noted. */
-void allocation_log_begin(void);
+void allocation_log_begin(void) VIGIL(allocation_log_begin);
 /* The process was forked: records are of the caller from now on. */
-void allocation_log_forked(void);
-extern struct allocations_head *allocation_log; /* atomic; NULL: nothing is logged */
+void allocation_log_forked(void) VIGIL(allocation_log_forked);
+/* Atomic. NULL: nothing is logged. */
+extern struct allocations_head *allocation_log VIGIL(allocation_log);
 /* Notes that `bytes` at `at` were given to the code at `site`, if there is a log. Returns `at`; of
  * NULL nothing is noted. Any thread. */
-void *allocation_note(void *at, size_t bytes, uint64_t site);
+void *allocation_note(void *at, size_t bytes, uint64_t site) VIGIL(allocation_note);

@@ -36,7 +36,7 @@ void cost_print(unsigned format)
         record_number("busy_cycles", b.cycles);
         record_real("cost_pct", percent, 3);
         record_end();
-    } else {
+    } else if (format == FORMAT_TEXT) {
         printf("hpmstat: cost_pct=%.2f: of the machine's busy cycles counting and sampling took "
                "that part\n",
                percent);

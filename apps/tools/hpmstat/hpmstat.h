@@ -37,7 +37,8 @@ void breakdown_print_series(void);
 
 /* cost.c: begins to look at what counting costs. */
 void cost_begin(void);
-/* Prints it, if the machine's cycles can be read: they may be hidden, or not counted. */
+/* Prints it, but for a series or a log, if the machine's cycles can be read: they may be hidden, or
+ * not counted. */
 void cost_print(unsigned format);
 
 /* log.c: starts the log of a session. Returns 0 or an error of hpm_log(), with the reason in
