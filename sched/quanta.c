@@ -183,7 +183,7 @@ void sched_quanta_cut(void)
     struct thread *t = rq->cpu->current;
     spin_lock_irqoff(&rq->lock);
     if (!t->quantum.closed) {
-        uint64_t now_ns = arch_clock_ns();
+        uint64_t now_ns = rq_clock_ns(t);
         hpm_account_here();
         hpm_exact_read(&t->hpm, count);
         rq_account_locked(t, now_ns);
@@ -235,7 +235,7 @@ static void close_running(UNUSED void *unused)
 
     spin_lock_irqoff(&rq->lock);
     if (t != rq->cpu->idle && !t->quantum.closed) {
-        uint64_t now_ns = arch_clock_ns();
+        uint64_t now_ns = rq_clock_ns(t);
         hpm_account_here();
         hpm_exact_read(&t->hpm, count);
         rq_account_locked(t, now_ns);

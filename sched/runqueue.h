@@ -63,6 +63,14 @@ void rq_unlock_two(struct runqueue *a, struct runqueue *b);
 /* Puts a READY thread that is in no queue into rq, and asks rq's CPU to switch if the thread
  * preempts its current one. t->since_ns says since when it has wanted to run. */
 void rq_insert_locked(struct runqueue *rq, struct thread *t, enum ready_how how);
+/* Returns the time at which thread `t`, which runs here, stops: another CPU, whose clock is ahead
+ * of this one's, may have charged it until later than now. Its run queue locked. */
+static inline uint64_t rq_clock_ns(const struct thread *t)
+{
+    uint64_t now_ns = arch_clock_ns();
+
+    return MAX(now_ns, t->since_ns);
+}
 /* Charges the running thread for the time up to now_ns. */
 void rq_account_locked(struct thread *t, uint64_t now_ns);
 void rq_remove_locked(struct runqueue *rq, struct thread *t);

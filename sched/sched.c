@@ -153,7 +153,7 @@ static inline __attribute__((always_inline)) void run_locked(struct runqueue *rq
     next->state = THREAD_RUNNING;
     prev->switches++;
     cpu->switches++;
-    next->ready_ns += next == cpu->idle ? 0 : now_ns - ready_ns;
+    next->ready_ns += next == cpu->idle || now_ns < ready_ns ? 0 : now_ns - ready_ns;
     next->since_ns = now_ns;
     next->slice_end_ns =
         now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq, next));
@@ -228,7 +228,7 @@ void sched_switch_locked(struct runqueue *rq, enum give_way how)
 {
     struct cpu *cpu = rq->cpu;
     struct thread *prev = cpu->current;
-    uint64_t now_ns = arch_clock_ns();
+    uint64_t now_ns = rq_clock_ns(prev);
 
     ASSERT(cpu->spin_depth == 1);
     rq_account_locked(prev, now_ns);

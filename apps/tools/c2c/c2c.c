@@ -19,7 +19,7 @@
 #include "apps/tools/measuring/places.h"
 #include "apps/tools/measuring/program.h"
 
-enum { TAKE_MS = 10, CPUS_MAX = 256, CRITERIA = 3 };
+enum { CPUS_MAX = 256, CRITERIA = 3 };
 
 static uint64_t period = 200, near = 2000, limit = 100, line_rows = 10, rows = 8, marks, sites;
 static unsigned format;
@@ -143,9 +143,8 @@ static void record_program(struct program *p)
 
     if (marks)
         hpm_mark("recording");
-    /* Soon at first, for what lives only briefly has its names as long as it lives. */
-    for (uint64_t ms = 1; more; ms = 2 * ms < TAKE_MS ? 2 * ms : TAKE_MS) {
-        more = program_sleep(p, ms);
+    while (more) {
+        more = program_sleep(p, recording_wait_ms(program_ms(p)));
         recording_take(&recording, false, note_sample);
     }
     samples_take(recording.session, NULL, 0); /* all that waits */

@@ -22,7 +22,7 @@
 #include "apps/libc/hpm.h"
 #include "apps/libc/state.h"
 
-enum { TAKE_MS = 10, CPUS_MAX = 256 };
+enum { CPUS_MAX = 256 };
 enum { FORMAT_TEXT, FORMAT_SAMPLES, FORMAT_FOLDED };
 
 static struct recording_wanted wanted = RECORDING_WANTED;
@@ -224,7 +224,8 @@ static void record_program(struct program *p)
     bool more = true;
 
     while (more) {
-        more = program_sleep(p, TAKE_MS) && (p->pid || program_ms(p) < (double)run_ms);
+        more = program_sleep(p, recording_wait_ms(program_ms(p))) &&
+               (p->pid || program_ms(p) < (double)run_ms);
         recording_take(&recording, !more, note_sample);
     }
     end_record();

@@ -10,7 +10,7 @@
 #include "apps/tools/measuring/places.h"
 #include "apps/libc/hpm.h"
 
-enum { BATCH = 256, SOME = 16 * BATCH };
+enum { BATCH = 256, SOME = 16 * BATCH, WAIT_MAX_MS = 10 };
 
 static int open_criteria(struct recording *r, const char *criteria,
                          const struct recording_wanted *wanted, uint32_t pid, char *why,
@@ -73,6 +73,11 @@ static bool hold_room(size_t count)
     held.samples = more;
     held.room = room;
     return true;
+}
+
+uint64_t recording_wait_ms(double ms)
+{
+    return ms < 1 ? 1 : ms < WAIT_MAX_MS ? (uint64_t)ms : WAIT_MAX_MS;
 }
 
 /* All are taken before the first is noted: with frequent criteria noting a sample makes another,

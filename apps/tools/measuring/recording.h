@@ -51,6 +51,9 @@ struct recording_wanted {
  * time is taken for cycles; says why and exits with 2 if there can be no samples. */
 void recording_open_or_exit(struct recording *r, const struct args_table *table,
                             const struct recording_wanted *wanted, uint32_t pid);
+/* Returns how many ms to wait for the next samples of a program that has run for `ms`: up to 10,
+ * and few at first, for what lives only briefly has names only as long as it lives. */
+uint64_t recording_wait_ms(double ms);
 /* Takes present samples, as far as there is memory for them, and calls `note` for each. `all`:
  * until there are no more; else some thousands at most, which are noted while the program runs. */
 void recording_take(const struct recording *r, bool all,
