@@ -48,8 +48,8 @@ run "$prefix/bin/$arch-vigil-cc" -O1 -o "$away/heapshare" test/linux/heapshare.c
 status_is 0 "a program with a heap is built"
 run ./vigil c2c --arch "$arch" -- "$away/heapshare"
 status_is 0 "... and its lines are watched"
-r=0; grep -A5 " FALSE sharing " "$console" | grep -q "  8 bytes allocated by make_left" &&
-	grep -A5 " FALSE sharing " "$console" | grep -q "  8 bytes allocated by make_right" || r=1
+r=0; grep -A5 " FALSE sharing " "$work/stderr" | grep -q "  8 bytes allocated by make_left" &&
+	grep -A5 " FALSE sharing " "$work/stderr" | grep -q "  8 bytes allocated by make_right" || r=1
 result $r "... by which code their objects were allocated"
 
 for program in groups groups.glibc; do
