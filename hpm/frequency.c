@@ -8,7 +8,7 @@
  *   the one that was told last, and told (event `frequency`) if it is 1/64 away.
  *
  * freq.pstate and freq.cpu may change at any time, also by freq.then: each CPU compares them with
- * what it has obeyed.
+ * the values that it acted on last.
  */
 #include "hpm/frequency.h"
 #include "hpm/hpm.h"

@@ -150,11 +150,12 @@ void perf_sampler_let(struct perf_event *e);
 /* Begins sampling anew, with another period or frequency. Returns as perf_sampler_take, and then
  * goes on as before. perf_rings held. */
 int perf_sampler_change(struct perf_event *e, uint64_t period);
-/* Finds the name of what a sampler samples. Returns false: it is in no mode. */
+/* Returns whether a sampler of the event samples by time. */
 static inline bool perf_samples_time(const struct perf_event *e)
 {
     return e->found.is_software && e->found.software <= PERF_CPU_CLOCK;
 }
+/* Writes the name of the criterion that samples the event. Returns false: it is in no mode. */
 bool perf_sampler_name(const struct perf_event *e, char name[PERF_NAME_MAX]);
 /* Writes all samples that there are to the buffers. Nothing held. */
 void perf_pump(void);

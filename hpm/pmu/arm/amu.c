@@ -1,8 +1,8 @@
 /*
  * Frequency of Arm processors, by the activity monitors (FEAT_AMUv1; Arm ARM DDI 0487, D13): cycles
  * of the core, and cycles at the frequency of the system counter; both stand still in WFI and WFE.
- * Only the highest exception level can switch them on, so firmware must have. It chooses P-states,
- * too: it is asked by ways that ACPI's _CPC or a device tree describe, which are not implemented.
+ * Only the highest exception level can switch them on, so firmware must have. Firmware chooses the
+ * P-states, too.
  */
 #include "hpm/pmu/arm/amu_regs.h"
 #include "hpm/pmu/frequency.h"
