@@ -39,9 +39,9 @@ int perf_map(const struct file *f, uint64_t len, uint64_t offset, bool shared, b
 void perf_told_mapping(const struct thread *self, vaddr_t va);
 /* The file's owner, its signal or its flag FASYNC has changed. */
 void perf_told_owner(struct file *f);
-/* Returns whether the caller, who is on the way to user mode, is to call perf_deliver. Interrupts
- * off. */
-bool perf_is_due(const struct thread *self);
+/* Returns whether the calling thread, which perf events count and which is on its way to user mode,
+ * is to call perf_deliver. Interrupts off. */
+bool perf_is_due(void);
 /* Writes samples, and tells those who wait for each of them. */
 void perf_deliver(void);
 /* Enables or disables all events that the caller has opened: prctl(2). */

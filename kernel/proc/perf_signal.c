@@ -27,10 +27,9 @@ void perf_hasten_no_more(struct perf_event *e)
     e->hastened = false;
 }
 
-bool perf_is_due(const struct thread *self)
+bool perf_is_due(void)
 {
-    if (!__atomic_load_n(&hastened, __ATOMIC_RELAXED) ||
-        !__atomic_load_n(&self->perf, __ATOMIC_RELAXED))
+    if (!__atomic_load_n(&hastened, __ATOMIC_RELAXED))
         return false;
     uint64_t *seen = &seen_by[this_cpu()->index], now = hpm_sampled_here();
     bool due = now != *seen;

@@ -253,7 +253,7 @@ bool process_user_return(struct arch_frame *frame)
     const struct process *p = t->process;
 
     may_wait("return to user mode");
-    bool due = p && perf_is_due(t);
+    bool due = __atomic_load_n(&t->perf, __ATOMIC_RELAXED) && perf_is_due();
     if (!p || (!due && !uthread_ends() && !__atomic_load_n(&t->signalled, __ATOMIC_RELAXED)))
         return false;
     arch_irq_restore(true);
