@@ -89,22 +89,37 @@ static int find_software(uint64_t config, struct perf_found *out)
     return 0;
 }
 
-int perf_find(uint32_t type, uint64_t config, uint32_t raw_type, struct perf_found *out)
+/* Codes of accesses mean them if the samples are precise, or if a latency is asked for; else they
+ * are counted as any. */
+static int find_code(const struct perf_event_attr *a, const struct perf_pmu *pmu,
+                     struct perf_found *out)
+{
+    bool stores = a->config == pmu->stores;
+    uint64_t latency = a->config1 >> pmu->latency_shift;
+
+    out->has_code = true;
+    out->code = a->config;
+    if ((!stores && a->config != pmu->loads) || (!a->precise_ip && !latency))
+        return 0;
+    if (latency > PERF_LATENCY_MAX)
+        return -EINVAL;
+    *out =
+        (struct perf_found){.is_access = true, .stores = stores, .min_latency = (uint32_t)latency};
+    return 0;
+}
+
+int perf_find(const struct perf_event_attr *a, const struct perf_pmu *pmu, struct perf_found *out)
 {
     *out = (struct perf_found){0};
-    if (type == PERF_TYPE_SOFTWARE)
-        return find_software(config, out);
-    if (type == PERF_TYPE_HW_CACHE)
-        return find_cache(config, out);
-    if (type == PERF_TYPE_HARDWARE) {
-        out->names = config < PERF_COUNT_HW_MAX ? hardware[config] : NULL;
+    if (a->type == PERF_TYPE_SOFTWARE)
+        return find_software(a->config, out);
+    if (a->type == PERF_TYPE_HW_CACHE)
+        return find_cache(a->config, out);
+    if (a->type == PERF_TYPE_HARDWARE) {
+        out->names = a->config < PERF_COUNT_HW_MAX ? hardware[a->config] : NULL;
         return out->names ? 0 : -ENOENT;
     }
-    if (type != PERF_TYPE_RAW && type != raw_type)
-        return -ENOENT;
-    out->has_code = true;
-    out->code = config;
-    return 0;
+    return a->type == PERF_TYPE_RAW || a->type == pmu->type ? find_code(a, pmu, out) : -ENOENT;
 }
 
 static size_t put(char out[PERF_NAME_MAX], size_t n, const char *text)
@@ -123,6 +138,21 @@ bool perf_name(const struct perf_event_attr *a, const char *name, char out[PERF_
         return false;
     put(out, n, a->exclude_kernel ? ":u" : a->exclude_user ? ":k" : "");
     return true;
+}
+
+void perf_access_name(const struct perf_found *f, char out[PERF_NAME_MAX])
+{
+    size_t n = put(out, 0, "access.any");
+    uint32_t unit = 10000;
+
+    if (!f->min_latency)
+        return;
+    n = put(out, n, ">=");
+    while (f->min_latency < unit)
+        unit /= 10;
+    for (; unit; unit /= 10)
+        out[n++] = (char)('0' + f->min_latency / unit % 10);
+    out[n] = '\0';
 }
 
 void perf_code_name(uint64_t code, char out[PERF_NAME_MAX])

@@ -122,6 +122,35 @@ static void put_stack(struct writer *w, const struct perf_event_attr *a, const s
     put64(w, n);
 }
 
+/* By level: the bits of the level and its number. perf counts what is flagged as remote as remote
+ * memory, so remote caches are not. */
+#define LEVEL(level, number) (PERF_MEM_S(LVL, level) | PERF_MEM_S(LVLNUM, number))
+static const uint64_t levels[] = {
+    [PERF_LEVEL_L1] = LEVEL(L1, L1),
+    [PERF_LEVEL_L2] = LEVEL(L2, L2),
+    [PERF_LEVEL_L3] = LEVEL(L3, L3),
+    [PERF_LEVEL_OTHER_CACHE] = LEVEL(REM_CCE1, ANY_CACHE),
+    [PERF_LEVEL_RAM] = LEVEL(LOC_RAM, RAM),
+    [PERF_LEVEL_OTHER_RAM] = LEVEL(REM_RAM1, RAM) | PERF_MEM_S(REMOTE, REMOTE),
+};
+
+uint64_t perf_data_source(const struct perf_access *a)
+{
+    uint64_t source = a->store ? PERF_MEM_S(OP, STORE) : PERF_MEM_S(OP, LOAD);
+
+    if (a->store && a->level != PERF_LEVEL_L1)
+        source |= PERF_MEM_S(LVL, MISS) | LEVEL(L1, L1);
+    else
+        source |= PERF_MEM_S(LVL, HIT) | levels[a->level];
+    if (a->level != PERF_LEVEL_OTHER_CACHE)
+        source |= PERF_MEM_S(SNOOP, NONE);
+    else
+        source |= a->modified ? PERF_MEM_S(SNOOP, HITM) : PERF_MEM_S(SNOOP, HIT);
+    source |= PERF_MEM_S(TLB, HIT) |
+              (a->walked ? PERF_MEM_S(TLB, WK) : PERF_MEM_S(TLB, L1) | PERF_MEM_S(TLB, L2));
+    return source | (a->locked ? PERF_MEM_S(LOCK, LOCKED) : PERF_MEM_S(LOCK, NA));
+}
+
 size_t perf_put_sample(const struct perf_event_attr *a, const struct perf_ident *i,
                        const struct perf_taken *s, void *out)
 {
@@ -138,7 +167,7 @@ size_t perf_put_sample(const struct perf_event_attr *a, const struct perf_ident 
     if (a->sample_type & PERF_SAMPLE_TIME)
         put64(&w, i->time);
     if (a->sample_type & PERF_SAMPLE_ADDR)
-        put64(&w, 0);
+        put64(&w, s->access ? s->access->data : 0);
     if (a->sample_type & PERF_SAMPLE_ID)
         put64(&w, i->id);
     if (a->sample_type & PERF_SAMPLE_STREAM_ID)
@@ -153,8 +182,13 @@ size_t perf_put_sample(const struct perf_event_attr *a, const struct perf_ident 
         put_registers(&w, a, s);
     if (a->sample_type & PERF_SAMPLE_STACK_USER)
         put_stack(&w, a, s);
+    /* Of a weight in parts the latency is the lowest word. */
+    if (a->sample_type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+        put64(&w, s->access ? s->access->latency : 0);
     if (a->sample_type & PERF_SAMPLE_DATA_SRC)
-        put64(&w, NO_SOURCE);
+        put64(&w, s->access ? perf_data_source(s->access) : NO_SOURCE);
+    if (a->sample_type & PERF_SAMPLE_PHYS_ADDR)
+        put64(&w, s->access ? s->access->physical : 0);
     return end(&w, out, PERF_RECORD_SAMPLE,
                s->user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
 }

@@ -12,13 +12,14 @@
 #define PERF_RECORD_BYTES (PERF_STACK_BYTES + 2048) /* a record has at most */
 _Static_assert(PERF_RECORD_BYTES > PERF_NAME_BYTES + 256, "room for a record with a name");
 
-/* What a sample may tell. Of an access's address it tells 0, of where the data came from that it is
- * not known. */
+/* What a sample may tell. If it is of no access, addresses and weight are 0, and the source of the
+ * data is not known. */
 #define PERF_SAMPLED                                                                           \
     (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | \
      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER |   \
      PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |                  \
-     PERF_SAMPLE_DATA_SRC)
+     PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT |                   \
+     PERF_SAMPLE_PHYS_ADDR)
 
 /* Who and when. */
 struct perf_ident {
@@ -28,6 +29,28 @@ struct perf_ident {
 };
 
 /* Each writes a record to `out`, of PERF_RECORD_BYTES, and returns its length. */
+
+/* What served an access. */
+enum perf_level {
+    PERF_LEVEL_L1,
+    PERF_LEVEL_L2,
+    PERF_LEVEL_L3,
+    PERF_LEVEL_OTHER_CACHE, /* of another chip */
+    PERF_LEVEL_RAM,
+    PERF_LEVEL_OTHER_RAM, /* of another node */
+};
+struct perf_access {
+    uint64_t data, physical; /* addresses; physical 0: it is not known */
+    uint32_t latency;        /* cycles, with the page walk before it */
+    enum perf_level level;
+    bool store;    /* the sample is of a store, or else of a load */
+    bool locked;   /* it has read and written in one */
+    bool modified; /* the other chip's cache had the line modified */
+    bool walked;   /* the TLB had not the translation */
+};
+/* Returns an access's PERF_SAMPLE_DATA_SRC. A modified line in another chip's cache is perf's HITM.
+ * Of a store perf knows only whether the L1 had the line. */
+uint64_t perf_data_source(const struct perf_access *a);
 
 struct perf_taken {
     uint64_t ip, period;
@@ -41,6 +64,7 @@ struct perf_taken {
     unsigned register_count;
     const void *stack; /* from the stack pointer on */
     uint32_t stack_bytes;
+    const struct perf_access *access; /* NULL: it is of none */
 };
 size_t perf_put_sample(const struct perf_event_attr *a, const struct perf_ident *i,
                        const struct perf_taken *s, void *out);

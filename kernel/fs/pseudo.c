@@ -186,7 +186,7 @@ static int make_entry(const struct pseudo *fs, const char *folder, size_t folder
 
 static bool is_there(const struct pseudo *fs, const struct pseudo_row *row)
 {
-    return !(row->mode & PSEUDO_MAYBE) || fs->maybe();
+    return !(row->mode & PSEUDO_MAYBES) || (row->mode & fs->maybe());
 }
 
 /* Finds what the path of `e` is. */
@@ -203,7 +203,7 @@ static bool identify(struct entry *e)
             continue;
         bool folder = m == MATCH_FOLDER || (row->mode & S_IFMT) == S_IFDIR;
         e->row = folder ? NULL : row;
-        e->v.mode = folder ? S_IFDIR | 0555 : row->mode & ~PSEUDO_MAYBE;
+        e->v.mode = folder ? S_IFDIR | 0555 : row->mode & ~PSEUDO_MAYBES;
         return true;
     }
     return false;

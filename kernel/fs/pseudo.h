@@ -17,7 +17,10 @@ struct pseudo_text {
 void pseudo_print(struct pseudo_text *t, const char *fmt, ...) PRINTF(2, 3);
 void pseudo_put(struct pseudo_text *t, const void *from, size_t n);
 
-#define PSEUDO_MAYBE (1u << 16) /* in a mode: not every machine has it */
+/* In a mode: not every machine has it. There are two kinds of that. */
+#define PSEUDO_MAYBE       (1u << 16)
+#define PSEUDO_MAYBE_OTHER (1u << 17)
+#define PSEUDO_MAYBES      (PSEUDO_MAYBE | PSEUDO_MAYBE_OTHER)
 
 struct pseudo_row {
     const char *pattern;
@@ -46,7 +49,7 @@ struct pseudo {
     struct mount mount;                      /* type and magic are given */
     const struct pseudo_row *rows;           /* up to one without a pattern */
     const struct pseudo_variable *variables; /* up to letter 0 */
-    bool (*maybe)(void);                     /* whether there are the rows with PSEUDO_MAYBE */
+    uint32_t (*maybe)(void);                 /* mask of PSEUDO_MAYBE*: rows that there are */
 };
 
 /* Makes the root. Thread context. Returns 0 or -ENOMEM. */

@@ -345,6 +345,50 @@ static void print_node_memory(struct pseudo_text *t, const uint32_t *n)
                  (unsigned long long)(kb - free_kb));
 }
 
+/* Memory is in blocks, as where it can be added and taken out: of Linux's size. */
+#define BLOCK_BYTES (128 * MIB)
+struct block {
+    paddr_t base;
+    struct node_sum in; /* the node's part of the block */
+};
+
+static void add_run_of_block(paddr_t base, paddr_t end, void *arg)
+{
+    struct block *b = arg;
+
+    base = MAX(base, b->base);
+    end = MIN(end, b->base + BLOCK_BYTES);
+    if (base < end)
+        add_run(base, end, &b->in);
+}
+
+static void find_end(UNUSED paddr_t base, paddr_t end, void *arg)
+{
+    paddr_t *highest = arg;
+
+    *highest = MAX(*highest, end);
+}
+
+/* A block of which node n[0] has a part. */
+static bool next_block(const uint32_t *n, uint32_t *at)
+{
+    paddr_t highest = 0;
+
+    frame_each_run(find_end, &highest);
+    for (; (paddr_t)*at * BLOCK_BYTES < highest; ++*at) {
+        struct block b = {(paddr_t)*at * BLOCK_BYTES, {.node = n[0]}};
+        frame_each_run(add_run_of_block, &b);
+        if (b.in.bytes)
+            return true;
+    }
+    return false;
+}
+
+static void print_block_bytes(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    pseudo_print(t, "%llx\n", (unsigned long long)BLOCK_BYTES);
+}
+
 /* As Linux says where firmware says nothing. */
 static void print_distances(struct pseudo_text *t, const uint32_t *n)
 {
@@ -358,6 +402,25 @@ static void print_cpu_link(struct pseudo_text *t, const uint32_t *n)
     pseudo_print(t, "../../cpu/cpu%u", n[1]);
 }
 
+static void print_block_link(struct pseudo_text *t, const uint32_t *n)
+{
+    pseudo_print(t, "../../memory/memory%u", n[1]);
+}
+
+/* A block of any node. */
+static bool next_any_block(UNUSED const uint32_t *n, uint32_t *at)
+{
+    uint32_t first = UINT32_MAX;
+
+    for (uint32_t node = 0; node < node_count(); node++) {
+        uint32_t block = *at;
+        if (next_block(&node, &block))
+            first = MIN(first, block);
+    }
+    *at = first;
+    return first != UINT32_MAX;
+}
+
 static void print_node_link(struct pseudo_text *t, const uint32_t *n)
 {
     pseudo_print(t, "../../node/node%u", n[1]);
@@ -365,15 +428,18 @@ static void print_node_link(struct pseudo_text *t, const uint32_t *n)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-static bool has_pmu(void)
+/* A PMU, and one that samples accesses. */
+static uint32_t has_pmu(void)
 {
-    return hpm_caps()->present;
+    return (hpm_caps()->present ? PSEUDO_MAYBE : 0) |
+           (hpm_caps()->can_sample ? PSEUDO_MAYBE_OTHER : 0);
 }
 
 #define CPU      "devices/system/cpu/"
 #define TOPOLOGY CPU "cpu%c/topology/"
 #define CACHE    CPU "cpu%c/cache/index%i/"
 #define NODE     "devices/system/node/"
+#define MEMORY   "devices/system/memory/"
 #define PMUS     "bus/event_source/devices/"
 #define PMU      "devices/" PERF_PMU_NAME "/"
 #define R        (S_IFREG | 0444)
@@ -416,6 +482,10 @@ static const struct pseudo_row rows[] = {
     {NODE "node%n/meminfo", R, print_node_memory, NULL, {NULL}},
     {NODE "node%n/distance", R, print_distances, NULL, {NULL}},
     {NODE "node%n/cpu%d", S_IFLNK | 0777, print_cpu_link, NULL, {NULL}},
+    {NODE "node%n/memory%b", S_IFLNK | 0777, print_block_link, NULL, {NULL}},
+    {MEMORY "block_size_bytes", R, print_block_bytes, NULL, {NULL}},
+    {MEMORY "memory%a/online", R, NULL, "1\n", {NULL}},
+    {MEMORY "memory%a/state", R, NULL, "online\n", {NULL}},
     {"devices/software/type", R, NULL, "1\n", {NULL}},
     {PMUS "software", S_IFLNK | 0777, NULL, "../../../devices/software", {NULL}},
     {PMU "type", R | PSEUDO_MAYBE, NULL, TEXT_OF(PERF_PMU_TYPE) "\n", {NULL}},
@@ -423,6 +493,10 @@ static const struct pseudo_row rows[] = {
     {PMU "rdpmc", R | PSEUDO_MAYBE, NULL, "0\n", {NULL}},
     {PMU "caps/max_precise", R | PSEUDO_MAYBE, NULL, "0\n", {NULL}},
     {PMU "format/event", R | PSEUDO_MAYBE, NULL, PERF_PMU_CODE "\n", {NULL}},
+    {PMU "format/" PERF_PMU_MORE, R | PSEUDO_MAYBE, NULL, PERF_PMU_MORE_BITS "\n", {NULL}},
+    {PMU "format/ldlat", R | PSEUDO_MAYBE_OTHER, NULL, PERF_LATENCY_BITS "\n", {NULL}},
+    {PMU "events/mem-loads", R | PSEUDO_MAYBE_OTHER, NULL, PERF_LOADS_TEXT "\n", {NULL}},
+    {PMU "events/mem-stores", R | PSEUDO_MAYBE_OTHER, NULL, PERF_STORES_TEXT "\n", {NULL}},
     {PMUS PERF_PMU_NAME,
      S_IFLNK | 0777 | PSEUDO_MAYBE,
      NULL,
@@ -434,8 +508,8 @@ static const struct pseudo_row rows[] = {
 };
 
 static const struct pseudo_variable variables[] = {
-    {'c', next_cpu},      {'i', next_cache},    {'n', next_node},
-    {'d', next_node_cpu}, {'m', next_cpu_node}, {0},
+    {'c', next_cpu},      {'i', next_cache}, {'n', next_node},      {'d', next_node_cpu},
+    {'m', next_cpu_node}, {'b', next_block}, {'a', next_any_block}, {0},
 };
 
 struct pseudo sys_fs = {

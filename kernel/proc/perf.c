@@ -39,7 +39,7 @@ static int find_name(struct perf_event *e)
     const char *one[2];
     char text[PERF_NAME_MAX];
 
-    if (e->found.is_software)
+    if (e->found.is_software || e->found.is_access)
         return 0;
     const char *const *name =
         e->found.has_code ? names_of_code(e->found.code, one, text) : e->found.names;
@@ -60,7 +60,8 @@ static int begin_sampling(struct perf_event *e)
 
     if (!e->attr.sample_period || (e->found.is_software && e->found.software == PERF_NOTHING))
         return 0;
-    if ((e->found.is_software && !clock) || (!e->found.is_software && e->attr.precise_ip) ||
+    bool counted = !e->found.is_software && !e->found.is_access;
+    if ((e->found.is_software && !clock) || (counted && e->attr.precise_ip) ||
         (e->attr.sample_type & ~(uint64_t)PERF_SAMPLED))
         return -EOPNOTSUPP;
     if (!perf_sampler_name(e, name))
@@ -71,10 +72,11 @@ static int begin_sampling(struct perf_event *e)
     return err;
 }
 
-/* A thread on one CPU only is not counted: its counts are not kept apart by CPU. */
+/* A thread on one CPU only is not counted, as its counts are not kept apart by CPU; nor are
+ * accesses that are sampled. */
 static int check_apart(struct perf_event *e)
 {
-    e->apart = e->scope.tid && e->scope.cpu != -1;
+    e->apart = (e->scope.tid && e->scope.cpu != -1) || e->found.is_access;
     if (e->apart && !e->attr.sample_period &&
         !(e->found.is_software && e->found.software == PERF_NOTHING))
         return -EOPNOTSUPP;
@@ -88,7 +90,8 @@ static int find_event(struct perf_event *e)
     /* There are no breakpoints; Linux's first answer is for what is none. */
     if (e->attr.type == PERF_TYPE_BREAKPOINT)
         return e->attr.bp_type & ~7u || !e->attr.bp_type ? -EINVAL : -EOPNOTSUPP;
-    int err = perf_find(e->attr.type, e->attr.config, PERF_PMU_TYPE, &e->found);
+    static const struct perf_pmu pmu = {PERF_PMU_TYPE, PERF_LOADS, PERF_STORES, PERF_LATENCY_SHIFT};
+    int err = perf_find(&e->attr, &pmu, &e->found);
 
     return err ?: find_name(e) ?: perf_attr_check_told(&e->attr);
 }

@@ -63,7 +63,7 @@ struct perf_event {
     bool had_threads;             /* [L] */
     struct perf_count sum;        /* [L] of the past */
     bool wants_code;              /* [-] its samples have chains of calls */
-    bool apart;                   /* [-] a thread on one CPU: it samples and does not count */
+    bool apart;                   /* [-] it samples and does not count */
     struct perf_ring *ring;       /* [R] where its records go, or NULL */
     struct perf_sampler *sampler; /* [R] NULL: it has no samples */
     uint64_t on_ns;               /* [G] when it was enabled last, by arch_clock_ns() */

@@ -24,6 +24,7 @@ struct perf_sampler {
     unsigned refs;    /* [G] */
     uint32_t rate;    /* [-] */
     bool chains;      /* [-] */
+    bool accesses;    /* [-] it takes the hardware's records */
     uint32_t dump;    /* [-] bytes of stack in a sample's dump; 0: none */
     struct hpm_profile *profile;
     uint64_t window_ns, window_end_ns; /* perf_rings: of adapted periods */
@@ -32,6 +33,7 @@ struct perf_sampler {
 
 struct mutex perf_rings = MUTEX(perf_rings, "perf records");
 uint32_t perf_wide;
+static uint32_t access_samplers;                      /* atomic */
 static struct list samplers = {&samplers, &samplers}; /* perf_rings and [G] */
 static struct hpm_sample batch[PART];                 /* perf_rings */
 static uint64_t chain[PERF_CHAIN_MAX];                /* perf_rings */
@@ -112,13 +114,46 @@ static unsigned read_chain(const struct perf_sampler *by, const struct hpm_sampl
     return n - own;
 }
 
+/* Returns whether an event samples the access. One that reads and writes in one is both. */
+static bool is_sampled(const struct perf_event *e, const struct hpm_sample *s)
+{
+    return !e->found.is_access || s->atomic || s->store == e->found.stores;
+}
+
+static struct perf_access access_of(const struct perf_event *e, const struct hpm_sample *s)
+{
+    static const enum perf_level levels[] = {
+        [SOURCE_L1] = PERF_LEVEL_L1,
+        [SOURCE_LOCAL_L2] = PERF_LEVEL_L2,
+        [SOURCE_LOCAL_L3] = PERF_LEVEL_L3,
+        [SOURCE_REMOTE_L2] = PERF_LEVEL_OTHER_CACHE,
+        [SOURCE_REMOTE_L3] = PERF_LEVEL_OTHER_CACHE,
+        [SOURCE_LOCAL_MEMORY] = PERF_LEVEL_RAM,
+        [SOURCE_REMOTE_MEMORY] = PERF_LEVEL_OTHER_RAM,
+    };
+
+    return (struct perf_access){.data = s->data,
+                                .physical = s->data_phys,
+                                .latency = (uint32_t)s->latency + s->walk,
+                                .level = levels[s->source],
+                                .store = e->found.stores,
+                                .locked = s->atomic,
+                                .modified = s->modified,
+                                .walked = s->walk != 0};
+}
+
 static void write_sample(struct perf_event *e, const struct perf_sampler *by,
                          const struct hpm_sample *s)
 {
     const struct perf_ident i = {s->pid, s->tid, s->cpu, s->time, e->id};
     struct perf_taken taken = {
         .ip = s->pc, .period = s->period, .user = s->user, .user_end = USER_MAX};
+    struct perf_access access;
 
+    if (s->source < SOURCE_COUNT) {
+        access = access_of(e, s);
+        taken.access = &access;
+    }
     const struct hpm_dump *dump = hpm_profile_dump(by->profile, s);
 
     taken.chain_length = read_chain(by, s, &taken.chain);
@@ -138,8 +173,8 @@ static void write_samples(const struct perf_sampler *by, size_t n)
     for (size_t s = 0; s < n; s++) {
         list_for_each (it, &perf_events) {
             struct perf_event *e = container_of(it, struct perf_event, all);
-            if (e->sampler == by && batch[s].tid && batch[s].time >= e->on_ns &&
-                tells_of(e, batch[s].tid, batch[s].cpu))
+            if (e->sampler == by && is_sampled(e, &batch[s]) && batch[s].tid &&
+                batch[s].time >= e->on_ns && tells_of(e, batch[s].tid, batch[s].cpu))
                 write_sample(e, by, &batch[s]);
         }
         hpm_profile_let_dump(by->profile, &batch[s]);
@@ -204,10 +239,22 @@ void perf_pump_locked(void)
     pump_until(arch_clock_ns());
 }
 
+/* Has all CPUs hand over what their hardware has recorded. Returns until when there are all
+ * samples. Nothing held. */
+static uint64_t take_records(void)
+{
+    uint64_t now_ns = arch_clock_ns();
+
+    if (__atomic_load_n(&access_samplers, __ATOMIC_RELAXED))
+        hpm_profiles_flush();
+    return now_ns;
+}
+
 void perf_pump(void)
 {
     hpm_update(0);
     hpm_update_here();
+    take_records();
     mutex_lock(&perf_rings);
     pump_until(arch_clock_ns());
     mutex_unlock(&perf_rings);
@@ -220,8 +267,9 @@ static void run_pump(UNUSED void *unused)
         while (!pump.wanted)
             wait_sleep(&pump.idle, &pump.lock, &irq, UINT64_MAX);
         spin_unlock(&pump.lock, irq);
+        uint64_t until_ns = take_records() - LATE_NS;
         mutex_lock(&perf_rings);
-        pump_until(arch_clock_ns() - LATE_NS);
+        pump_until(until_ns);
         mutex_unlock(&perf_rings);
         sched_sleep_until(arch_clock_ns() + PUMP_NS);
     }
@@ -321,6 +369,9 @@ int perf_sampler_take(struct perf_event *e, const char *name)
     struct perf_sampler *s = find_sampler(text, rate, chains, dump);
     int err = s ? 0 : open_sampler(text, rate, chains, dump, &s);
     if (!err) {
+        /* Samplers of one text are of one kind. */
+        __atomic_fetch_add(&access_samplers, e->found.is_access && !s->accesses, __ATOMIC_RELAXED);
+        s->accesses = e->found.is_access;
         s->refs++;
         e->sampler = s;
     }
@@ -331,6 +382,11 @@ bool perf_sampler_name(const struct perf_event *e, char name[PERF_NAME_MAX])
 {
     if (perf_samples_time(e))
         return perf_name(&e->attr, "time", name);
+    if (e->found.is_access) {
+        char access[PERF_NAME_MAX];
+        perf_access_name(&e->found, access);
+        return perf_name(&e->attr, access, name);
+    }
     memcpy(name, e->name, sizeof(e->name));
     return name[0];
 }
@@ -360,6 +416,7 @@ void perf_sampler_let(struct perf_event *e)
     if (!s || --s->refs)
         return;
     list_remove(&s->link);
+    __atomic_fetch_sub(&access_samplers, s->accesses, __ATOMIC_RELAXED);
     count_samplers(-1);
     gate_enter(&sessions_gate);
     hpm_profile_close(s->profile);
@@ -374,6 +431,7 @@ typedef size_t make_record(struct perf_event *e, const struct perf_ident *i, con
 
 static void tell(const struct thread *t, make_record *make, const void *arg)
 {
+    take_records();
     mutex_lock(&perf_rings);
     /* Samples that were taken before come before it. */
     unsigned cpu = this_cpu()->index;

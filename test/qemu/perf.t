@@ -17,6 +17,7 @@ for cpus in ${CPUS:-1 4}; do
 	status_is 0 "perf events of the simulated machine; $cpus CPUs"
 	guest_tap
 	says_not "SKIP no events of a processor" "there are events of its processor"
+	says_not "SKIP no accesses" "... and accesses are sampled"
 done
 # Its events take turns more often than a thread runs.
 boot machine=openpower720 smp=2 timeout=120 "$initrd" -- hpm.slice_cycles=20000 -- /perf

@@ -110,4 +110,66 @@ record cycles:u 40000 fp two
 record cpu-clock:u 40000 fp two
 # perf unwinds registers and stacks that samples have: 64 at a time, a hundred times a second.
 record cycles:u 300000 dwarf frameless
+# Two threads on two chips, which count in their own halves of one line; and a line of each.
+cat >"$work/lines.c" <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+static struct { volatile long mine; char pad[PAD]; volatile long yours; } planted
+	__attribute__((aligned(128)));
+static void go(int cpu)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof set, &set);
+}
+__attribute__((noinline)) static void count_mine(void) { planted.mine++; }
+__attribute__((noinline)) static void count_yours(void) { planted.yours++; }
+static void *first(void *p) { go(0); for (int i = 0; i < 200000; i++) count_mine(); return p; }
+static void *second(void *p) { go(4); for (int i = 0; i < 200000; i++) count_yours(); return p; }
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(t, 0, first, 0);
+	pthread_create(t + 1, 0, second, 0);
+	pthread_join(t[0], 0);
+	pthread_join(t[1], 0);
+	return 0;
+}
+END
+"$compiler" -O1 -static -pthread -DPAD=24 -o "$work/shared" "$work/lines.c"
+"$compiler" -O1 -static -pthread -DPAD=248 -o "$work/apart" "$work/lines.c"
+# perf c2c record finds no events on AArch64, where it knows Arm's SPE only.
+pmu=armv8_pmuv3_0
+case $arch in
+x86_64) how="c2c record" ;;
+aarch64)
+	how="record -d -W --phys-data --sample-cpu -e $pmu/mem-loads,ldlat=30/ -e $pmu/mem-stores/" ;;
+esac
+cat >"$work/c2c.sh" <<END
+for program; do
+	perf $how -c 200 -o /tmp/perf.data "\$program" || exit
+	perf c2c report -i /tmp/perf.data --stdio -d tot || exit
+	perf mem -i /tmp/perf.data report --stdio --sort mem,sym,snoop || exit
+done
+END
+booted=" ./vigil run -- perf $how" status=0
+./vigil run --arch "$arch" --smp 8 --deb linux-perf,dash,binutils --file "$work/shared" \
+	--file "$work/apart" --file "$work/c2c.sh" -- sh "$work/c2c.sh" "$work/shared" "$work/apart" \
+	</dev/null >"$console" 2>"$work/errors" || status=$?
+status_is 0 "perf c2c and perf mem of two programs"
+# The worst line's rows: offset and function.
+awk '/Shared Cache Line Distribution Pareto/ { n++; on = 1 } /^# Samples/ { on = 0 }
+	on && NF == 7 && $7 ~ /^0x/ { line = $1 }
+	on && match($0, /count_(mine|yours)/) {
+		print n, line ? "other" : "worst", $6, substr($0, RSTART, RLENGTH)
+	}' "$console" | sort -u >"$work/lines"
+is=$(grep '^1 ' "$work/lines" | paste -sd, -)
+r=0
+[ "$is" = "1 worst 0x0 count_mine,1 worst 0x20 count_yours" ] || r=1
+result $r "perf c2c report names the line that two functions share, and where in it ($is)"
+r=0; ! grep -q '^2 ' "$work/lines" || r=1
+result $r "... and none if each function has a line of its own"
+says "Remote Cache .* count_mine +HitM" "perf mem report names loads of lines that others modified"
 done_testing

@@ -10,3 +10,15 @@
 #define PERF_PMU_NAME "cpu"
 #define PERF_PMU_TYPE 4 /* PERF_TYPE_RAW */
 #define PERF_PMU_CODE "config:0-7"
+/* The other file of /sys about an event. */
+#define PERF_PMU_MORE      "umask"
+#define PERF_PMU_MORE_BITS "config:8-15"
+/* Where config1 has the least latency of accesses. */
+#define PERF_LATENCY_SHIFT 0
+#define PERF_LATENCY_BITS  "config1:0-15"
+/* MEM_TRANS_RETIRED.LOAD_LATENCY and MEM_INST_RETIRED.ALL_STORES, as codes and as files of /sys
+ * have them. */
+#define PERF_LOADS       0x1cd
+#define PERF_STORES      0x82d0
+#define PERF_LOADS_TEXT  "event=0xcd,umask=0x1,ldlat=3"
+#define PERF_STORES_TEXT "event=0xd0,umask=0x82"

@@ -159,10 +159,18 @@ static void members_are_like_their_leader(void **state)
 
 static struct perf_found found;
 
+static const struct perf_pmu pmu8 = {8, 0x1cd, 0x82d0, 0};
+
+static int find(uint32_t type, uint64_t config)
+{
+    attr = (struct perf_event_attr){.type = type, .config = config};
+    return perf_find(&attr, &pmu8, &found);
+}
+
 /* Returns the name of the event on a PMU, or NULL. */
 static const char *name_on(const char *pmu, uint32_t type, uint64_t config)
 {
-    if (perf_find(type, config, PERF_TYPE_RAW, &found))
+    if (find(type, config))
         return NULL;
     for (const char *const *name = found.names; *name; name++)
         if (!parse(pmu, *name))
@@ -213,14 +221,14 @@ static void software_events_and_codes_are_found(void **state)
     char name[PERF_NAME_MAX];
 
     (void)state;
-    assert_int_equal(perf_find(1, PERF_COUNT_SW_PAGE_FAULTS, 4, &found), 0);
+    assert_int_equal(find(1, PERF_COUNT_SW_PAGE_FAULTS), 0);
     assert_true(found.is_software && found.software == PERF_FAULTS);
-    assert_int_equal(perf_find(1, PERF_COUNT_SW_ALIGNMENT_FAULTS, 4, &found), -ENOENT);
-    assert_int_equal(perf_find(1, PERF_COUNT_SW_MAX, 4, &found), -ENOENT);
-    assert_int_equal(perf_find(1, UINT64_MAX, 4, &found), -ENOENT);
-    assert_int_equal(perf_find(PERF_TYPE_TRACEPOINT, 0, 4, &found), -ENOENT);
-    assert_int_equal(perf_find(8, 0x11, 4, &found), -ENOENT);
-    assert_int_equal(perf_find(8, 0x11, 8, &found), 0);
+    assert_int_equal(find(1, PERF_COUNT_SW_ALIGNMENT_FAULTS), -ENOENT);
+    assert_int_equal(find(1, PERF_COUNT_SW_MAX), -ENOENT);
+    assert_int_equal(find(1, UINT64_MAX), -ENOENT);
+    assert_int_equal(find(PERF_TYPE_TRACEPOINT, 0), -ENOENT);
+    assert_int_equal(find(9, 0x11), -ENOENT);
+    assert_int_equal(find(8, 0x11), 0);
     assert_true(found.has_code && found.code == 0x11);
     perf_code_name(0x11, name);
     assert_string_equal(name, "r11");
@@ -321,6 +329,46 @@ static void what_is_read_has_the_asked_layout(void **state)
     }
 }
 
+static int find_access(uint64_t config, uint64_t config1, unsigned precise, unsigned shift)
+{
+    const struct perf_pmu pmu = {8, 0x66, 0x67, shift};
+
+    attr = (struct perf_event_attr){.type = 8, .config = config, .config1 = config1};
+    attr.precise_ip = precise & 3;
+    return perf_find(&attr, &pmu, &found);
+}
+
+static void accesses_are_found_by_code_and_latency(void **state)
+{
+    char name[PERF_NAME_MAX];
+
+    (void)state;
+    assert_int_equal(find_access(0x66, 0, 0, 0), 0);
+    assert_true(found.has_code && !found.is_access);
+    assert_int_equal(find_access(0x65, 30, 3, 0), 0);
+    assert_true(found.has_code && !found.is_access);
+    assert_int_equal(find_access(0x66, 30, 0, 0), 0);
+    assert_true(found.is_access && !found.stores && !found.has_code && found.min_latency == 30);
+    assert_int_equal(find_access(0x67, 0, 1, 0), 0);
+    assert_true(found.is_access && found.stores && !found.min_latency);
+    perf_access_name(&found, name);
+    assert_string_equal(name, "access.any");
+    /* Low bits have another meaning where the latency is not in them. */
+    assert_int_equal(find_access(0x66, 1, 0, 16), 0);
+    assert_false(found.is_access);
+    assert_int_equal(find_access(0x66, 30 << 16 | 1, 0, 16), 0);
+    assert_true(found.is_access && found.min_latency == 30);
+    for (uint32_t latency = 1; latency <= PERF_LATENCY_MAX; latency += 1 + latency / 9) {
+        char wanted[32];
+        assert_int_equal(find_access(0x66, latency, 3, 0), 0);
+        snprintf(wanted, sizeof wanted, "access.any>=%u", latency);
+        perf_access_name(&found, name);
+        assert_string_equal(name, wanted);
+    }
+    assert_int_equal(find_access(0x66, PERF_LATENCY_MAX + 1, 3, 0), -EINVAL);
+    assert_int_equal(find_access(0x66, UINT64_MAX, 3, 0), -EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +378,7 @@ int main(void)
         cmocka_unit_test(members_are_like_their_leader),
         cmocka_unit_test(events_are_those_that_count_the_same),
         cmocka_unit_test(software_events_and_codes_are_found),
+        cmocka_unit_test(accesses_are_found_by_code_and_latency),
         cmocka_unit_test(a_count_is_exact_only_if_its_times_are_equal),
         cmocka_unit_test(what_is_read_has_the_asked_layout),
     };

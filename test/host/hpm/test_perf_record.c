@@ -171,6 +171,11 @@ static void samples_are_read_back(void **state)
         s.register_count = test_random(&seed) & 1 ? 33 : 24;
         s.stack = stack;
         s.stack_bytes = (uint32_t)(test_random(&seed) % sizeof stack) & ~7u;
+        struct perf_access access = {.data = test_random(&seed),
+                                     .physical = test_random(&seed),
+                                     .latency = (uint32_t)test_random(&seed),
+                                     .level = test_random(&seed) % 6};
+        s.access = test_random(&seed) & 1 ? &access : NULL;
         memset(out, 0xa5, sizeof out);
         length = perf_put_sample(&a, &i, &s, out);
         begins(PERF_RECORD_SAMPLE, s.user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
@@ -185,7 +190,7 @@ static void samples_are_read_back(void **state)
         if (a.sample_type & PERF_SAMPLE_TIME)
             assert_int_equal(next64(), i.time);
         if (a.sample_type & PERF_SAMPLE_ADDR)
-            assert_int_equal(next64(), 0);
+            assert_int_equal(next64(), s.access ? access.data : 0);
         if (a.sample_type & PERF_SAMPLE_ID)
             assert_int_equal(next64(), i.id);
         if (a.sample_type & PERF_SAMPLE_STREAM_ID)
@@ -197,10 +202,50 @@ static void samples_are_read_back(void **state)
         if (a.sample_type & PERF_SAMPLE_CALLCHAIN)
             chain_follows(&a, &s);
         dump_follows(&a, &s);
+        if (a.sample_type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+            assert_int_equal(next64(), s.access ? access.latency : 0);
         if (a.sample_type & PERF_SAMPLE_DATA_SRC)
-            assert_int_equal(next64(), 0x5080021);
+            assert_int_equal(next64(), s.access ? perf_data_source(&access) : 0x5080021);
+        if (a.sample_type & PERF_SAMPLE_PHYS_ADDR)
+            assert_int_equal(next64(), s.access ? access.physical : 0);
         ends();
     }
+}
+
+/* Against the published structure, whose fields perf reads. */
+static void sources_are_those_that_perf_knows(void **state)
+{
+    static const struct {
+        struct perf_access access;
+        unsigned op, level, snoop, lock, number, remote;
+    } rows[] = {
+        {{.level = PERF_LEVEL_L1}, 2, 2 | 8, 2, 1, 1, 0},
+        {{.level = PERF_LEVEL_L2}, 2, 2 | 0x20, 2, 1, 2, 0},
+        {{.level = PERF_LEVEL_L3}, 2, 2 | 0x40, 2, 1, 3, 0},
+        {{.level = PERF_LEVEL_OTHER_CACHE}, 2, 2 | 0x400, 4, 1, 0xb, 0},
+        {{.level = PERF_LEVEL_OTHER_CACHE, .modified = true}, 2, 2 | 0x400, 16, 1, 0xb, 0},
+        {{.level = PERF_LEVEL_RAM, .locked = true}, 2, 2 | 0x80, 2, 2, 0xd, 0},
+        {{.level = PERF_LEVEL_OTHER_RAM}, 2, 2 | 0x100, 2, 1, 0xd, 1},
+        {{.level = PERF_LEVEL_L1, .store = true}, 4, 2 | 8, 2, 1, 1, 0},
+        {{.level = PERF_LEVEL_L2, .store = true, .locked = true}, 4, 4 | 8, 2, 2, 1, 0},
+        {{.level = PERF_LEVEL_OTHER_CACHE, .store = true, .modified = true}, 4, 4 | 8, 16, 1, 1, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+        for (unsigned walked = 0; walked < 2; walked++) {
+            struct perf_access a = rows[i].access;
+            a.walked = walked;
+            union perf_mem_data_src s = {.val = perf_data_source(&a)};
+            assert_int_equal(s.mem_op, rows[i].op);
+            assert_int_equal(s.mem_lvl, rows[i].level);
+            assert_int_equal(s.mem_snoop, rows[i].snoop);
+            assert_int_equal(s.mem_lock, rows[i].lock);
+            assert_int_equal(s.mem_lvl_num, rows[i].number);
+            assert_int_equal(s.mem_remote, rows[i].remote);
+            assert_int_equal(s.mem_dtlb, walked ? 2 | 32 : 2 | 8 | 16);
+            assert_int_equal(s.mem_rsvd, 0);
+        }
 }
 
 /* Names of all lengths end with a NUL, and zeros up to a whole word; longer ones are cut. */
@@ -276,6 +321,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_read_back),
+        cmocka_unit_test(sources_are_those_that_perf_knows),
         cmocka_unit_test(names_and_mappings_are_read_back),
         cmocka_unit_test(lives_and_losses_are_read_back),
     };

@@ -126,6 +126,7 @@ int main(int argc, char **argv)
     test_group();
     test_others(argv[0]);
     test_samples();
+    test_accesses();
     test_owners();
     test_refresh();
     test_period();

@@ -88,6 +88,8 @@ void test_many(void);
 int run_child(void);
 /* samples.c */
 void test_samples(void);
+/* accesses.c */
+void test_accesses(void);
 /* signals.c */
 void test_owners(void);
 void test_refresh(void);
