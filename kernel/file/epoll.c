@@ -76,11 +76,23 @@ bool epoll_shares(const struct epoll_item *i)
     return i->options & EPOLLEXCLUSIVE;
 }
 
+/* Returns the events of which the opening of an item's file hears. */
+static uint32_t heard_by(const struct epoll_item *i)
+{
+    uint32_t access = i->file->flags & O_ACCMODE;
+
+    if (!i->file->v->ops->two_ends)
+        return ~0u;
+    return access == O_RDONLY   ? ~(uint32_t)(EPOLLOUT | EPOLLWRNORM)
+           : access == O_WRONLY ? ~(uint32_t)(EPOLLIN | EPOLLRDNORM)
+                                : ~0u;
+}
+
 bool epoll_notice_locked(struct epoll_item *i, unsigned mask, struct list *told)
 {
     struct epoll *e = i->epoll;
 
-    if (!(i->events & mask))
+    if (!(i->events & mask & heard_by(i)))
         return false;
     add_ready_locked(i);
     bool woken = wait_wake(&e->waiters, 1);

@@ -61,7 +61,7 @@ static int64_t write_event(struct vnode *v, UNUSED void *state, unsigned flags, 
     if (!err) {
         e->value += more;
         wait_wake(&e->waiting, ~0u);
-        poll_changed(&e->changes, POLLIN | POLLRDNORM);
+        poll_changed(&e->changes, POLLIN);
     }
     spin_unlock(&e->lock, irq);
     return err ? err : (int64_t)sizeof(more);
@@ -71,7 +71,7 @@ static unsigned poll_event(struct vnode *v, UNUSED void *state)
 {
     struct event *e = event_of(v);
     bool irq = spin_lock(&e->lock);
-    unsigned found = (e->value ? POLLIN | POLLRDNORM : 0) | (e->value < MOST ? POLLOUT : 0);
+    unsigned found = (e->value ? POLLIN : 0) | (e->value < MOST ? POLLOUT : 0);
 
     spin_unlock(&e->lock, irq);
     return found;

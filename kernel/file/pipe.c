@@ -213,9 +213,9 @@ static void release_pipe(struct vnode *v)
 }
 
 static const struct vnode_ops pipe_ops = {
-    VNODE_OPS_NOWHERE,   .name = name_pipe,       .stat = vnode_stat,  .open = open_pipe,
-    .close = close_pipe, .read = read_pipe,       .write = write_pipe, .poll = poll_pipe,
-    .ioctl = ioctl_pipe, .release = release_pipe,
+    VNODE_OPS_NOWHERE, .two_ends = true,    .name = name_pipe,       .stat = vnode_stat,
+    .open = open_pipe, .close = close_pipe, .read = read_pipe,       .write = write_pipe,
+    .poll = poll_pipe, .ioctl = ioctl_pipe, .release = release_pipe,
 };
 
 static struct pipe *make_pipe(void)
@@ -445,6 +445,7 @@ static void release_fifo(struct vnode *v)
 
 static const struct vnode_ops fifo_ops = {
     .stream = true,
+    .two_ends = true,
     .lookup = vnode_no_lookup,
     .parent = parent_of_fifo,
     .name = name_fifo,

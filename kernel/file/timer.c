@@ -34,7 +34,7 @@ static void expire_timer(struct ktimer *k)
     if (t->at_ns && arch_clock_ns() >= t->at_ns) {
         t->has_come = true;
         wait_wake(&t->waiting, ~0u);
-        poll_changed(&t->changes, POLLIN | POLLRDNORM);
+        poll_changed(&t->changes, POLLIN);
     }
     spin_unlock(&t->lock, irq);
 }
@@ -80,7 +80,7 @@ static unsigned poll_timer(struct vnode *v, UNUSED void *state)
     bool irq = spin_lock(&t->lock), has_come = t->has_come;
 
     spin_unlock(&t->lock, irq);
-    return has_come ? POLLIN | POLLRDNORM : 0;
+    return has_come ? POLLIN : 0;
 }
 
 static size_t name_timer(UNUSED struct vnode *v, char *to, size_t room)

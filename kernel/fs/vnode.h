@@ -58,8 +58,9 @@ enum {
 };
 
 struct vnode_ops {
-    bool stream; /* it has no positions: reads and writes take what comes next */
-    bool asked;  /* poll must be called again and again to notice what changes: no `changes` */
+    bool stream;   /* it has no positions: reads and writes take what comes next */
+    bool asked;    /* poll must be called again and again to notice what changes: no `changes` */
+    bool two_ends; /* an opening that only reads hears no POLLOUT, one that only writes no POLLIN */
     /* Finds a name in a folder. Returns 0 with a reference, -ENOENT, -ENOTDIR or -ENOMEM. `.` and
      * `..` are not asked for. */
     int (*lookup)(struct vnode *folder, const char *name, size_t n, struct vnode **out);

@@ -212,7 +212,7 @@ static bool send_locked(struct process *p, struct thread *t, int number, struct 
     if (p->ending || (signal_is_ignored(p, number) && !blocked && !awaited) ||
         !signal_queue_add(q, number, e))
         return false;
-    poll_changed(&p->signals.changes, POLLIN | POLLRDNORM);
+    poll_changed(&p->signals.changes, POLLIN);
     if (!t)
         tell_one_locked(p, number);
     else if (wants(t, number))

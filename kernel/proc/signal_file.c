@@ -80,7 +80,7 @@ static unsigned poll_signals(struct vnode *v, UNUSED void *state)
     if (t->process == p && t->signals)
         waits |= t->signals->pending.set;
     spin_unlock(&p->lock, irq);
-    return waits & set_of(v) ? POLLIN | POLLRDNORM : 0;
+    return waits & set_of(v) ? POLLIN : 0;
 }
 
 static size_t name_signals(UNUSED struct vnode *v, char *to, size_t room)
@@ -128,6 +128,6 @@ bool signal_file_set(struct file *f, uint64_t set)
     if (f->v->ops != &signal_file_ops)
         return false;
     __atomic_store_n(&signal_of(f->v)->set, allowed(set), __ATOMIC_RELAXED);
-    poll_changed(f->v->changes, POLLIN | POLLRDNORM);
+    poll_changed(f->v->changes, POLLIN);
     return true;
 }

@@ -37,6 +37,9 @@ across "8 instances, a slower wire" openpower720 wire=8,wire_mbps=1000 net.insta
 across "the second card's own address" openpower720 wire=1,wire_latency=1000000 \
 	-- /across 10.0.0.2 4 10.0.0.2 0 50 1
 line "ACROSS cycles=..200000 from=10.0.0.2" "... is reached without the wire"
+across "after a bind to the other card's address, which was taken" openpower720 \
+	wire=8,wire_latency=1000000 -- /across 10.0.0.2 4 10.0.0.1 0 20 1 taken
+line "ACROSS wrong=0 from=10.0.0.1 cycles=2000000.." "... over the wire"
 across "one CPU" uniprocessor wire=1 net.instances=2 -- /across 10.0.0.1 0 10.0.0.2 0 50 1
 with="net.ip=10.0.0.2/24 net.ip1=10.0.0.1/24 net.device=wire1 net.device1=wire0"
 across "cards by their names" openpower720 wire=2 -- /across 10.0.0.1 4 10.0.0.2 0 50 1

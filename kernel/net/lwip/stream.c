@@ -432,7 +432,7 @@ static void set_options(struct net_stream *t)
 {
     bool irq = net_lock();
 
-    if (t->pcb)
+    if (t->pcb && t->home == &net_here)
         put_options(t);
     net_unlock(irq);
 }
@@ -440,7 +440,8 @@ static void set_options(struct net_stream *t)
 static uint32_t segment(struct net_stream *t)
 {
     bool irq = net_lock();
-    uint32_t n = t->pcb && t->pcb->state != LISTEN ? tcp_mss(t->pcb) : 536;
+    bool here = t->pcb && t->home == &net_here;
+    uint32_t n = here && t->pcb->state != LISTEN ? tcp_mss(t->pcb) : 536;
 
     net_unlock(irq);
     return n;

@@ -67,7 +67,7 @@ struct net_stream {
     const struct net_stream_owner *owner; /* [-] */
     struct spinlock *lock;                /* [-] the owner's */
     struct memory_account *account;       /* [-] */
-    const struct net_instance *home;      /* NULL until it has one; then fixed, if not unbound */
+    const struct net_instance *home;      /* [L] fixed while the stream has a port; or NULL */
     struct net_stream *main;              /* [-] of a branch: the owner's stream; else NULL */
     struct net_stream *branches;          /* [bind] in the other instances, or NULL */
     struct net_task task;
@@ -108,7 +108,8 @@ struct net_stream {
 
 /* Initialises one whose `owner`, `lock`, `account` are given. */
 void net_stream_init(struct net_stream *t);
-/* bind(2), listen(2). Thread context, no lock held. Return 0; -EINVAL; -EADDRINUSE; -ENOBUFS;
+/* bind(2), listen(2). These and net_stream_connect() are called for a stream one at a time, in the
+ * turn to send. Thread context, no lock held. Return 0; -EINVAL; -EADDRINUSE; -ENOBUFS;
  * -EADDRNOTAVAIL. */
 int net_stream_bind(struct net_stream *t, const struct net_address *own);
 int net_stream_listen(struct net_stream *t, unsigned backlog);

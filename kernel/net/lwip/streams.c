@@ -236,6 +236,12 @@ void net_stream_settle(struct net_stream *t, const struct net_instance *home)
     t->home = home;
 }
 
+/* Returns the home, or NULL. Another thread may take the stream out of it next. */
+static const struct net_instance *home_of(const struct net_stream *t)
+{
+    return __atomic_load_n(&t->home, __ATOMIC_RELAXED);
+}
+
 /* A branch lives as long as the stream that it belongs to. */
 static void branch_changed(UNUSED struct net_stream *t, UNUSED unsigned mask)
 {
@@ -302,18 +308,53 @@ static struct net_stream *next_branch(const struct net_stream *t, struct net_str
     return b < t->branches + branch_count() ? b : NULL;
 }
 
+/* No instance refers to them. */
+static void free_branches(struct net_stream *t)
+{
+    if (!t->branches)
+        return;
+    kfree(t->branches);
+    t->branches = NULL;
+    memory_uncharge(t->account, branch_bytes());
+}
+
 void net_stream_release(struct net_stream *t)
 {
     ASSERT(!t->fused);
     net_chunks_free(t->passed_account, t->passed);
     memory_account_put(t->passed_account);
-    if (!t->branches)
-        return;
-    kfree(t->branches);
-    memory_uncharge(t->account, branch_bytes());
+    free_branches(t);
 }
 
 /* ---- Binding --------------------------------------------------------------------------------- */
+
+/* Gives the stream a home, unless it has one. */
+static void find_home(struct net_stream *t, const struct net_instance *home)
+{
+    bool irq = spin_lock(t->lock);
+
+    if (!t->home)
+        net_stream_settle(t, home);
+    spin_unlock(t->lock, irq);
+}
+
+/* Takes a stream that has no port and no connection out of its home, which then knows no more of
+ * it: the next address may be that of another instance. Returns whether it has no home now. */
+static bool leave_home(struct net_stream *t)
+{
+    bool irq = spin_lock(t->lock);
+    bool leaves = t->state == STREAM_NEW && !t->own.port &&
+                  !__atomic_load_n(&t->task.wanted, __ATOMIC_ACQUIRE);
+
+    spin_unlock(t->lock, irq);
+    if (!leaves)
+        return false;
+    t->home->unbind(t);
+    irq = spin_lock(t->lock);
+    t->home = NULL;
+    spin_unlock(t->lock, irq);
+    return true;
+}
 
 /* Binds in all instances, or in none. [binding] held. */
 static int bind_once(struct net_stream *t, const struct net_address *own)
@@ -343,13 +384,14 @@ static int bind_all(struct net_stream *t, const struct net_address *own)
 
     if (t->state != STREAM_NEW || t->own.port)
         return -EINVAL;
-    if (!t->home) /* it may reach others by a card */
-        net_stream_settle(t, net_instance_for(own->ip));
+    find_home(t, net_instance_for(own->ip)); /* it may reach others by a card */
     for (unsigned i = 0; i < DRAWS && err == -EADDRINUSE; i++) {
         err = make_branches(t) ?: bind_once(t, own);
         if (own->port)
             break;
     }
+    if (err && leave_home(t))
+        free_branches(t);
     return err;
 }
 
@@ -400,31 +442,6 @@ static bool is_loopback(uint32_t ip)
     return (ip & __builtin_bswap32(0xff000000u)) == (NET_LOOPBACK & __builtin_bswap32(0xff000000u));
 }
 
-/* Gives the stream a home, unless it has one. */
-static void find_home(struct net_stream *t, const struct net_instance *home)
-{
-    bool irq = spin_lock(t->lock);
-
-    if (!t->home)
-        net_stream_settle(t, home);
-    spin_unlock(t->lock, irq);
-}
-
-/* Takes a stream, whose home has no port for it, to another instance. Returns whether it may: it is
- * not bound, and that instance knows no more of it. */
-static bool move_home(struct net_stream *t, unsigned index)
-{
-    if (t->own.port || t->branches)
-        return false;
-    t->home->unbind(t);
-    bool irq = spin_lock(t->lock);
-    bool moves = t->state == STREAM_NEW && !__atomic_load_n(&t->task.wanted, __ATOMIC_ACQUIRE);
-    if (moves)
-        net_stream_settle(t, net_instance(index));
-    spin_unlock(t->lock, irq);
-    return moves;
-}
-
 int net_stream_connect(struct net_stream *t, const struct net_address *peer)
 {
     bool here = is_loopback(peer->ip);
@@ -436,10 +453,13 @@ int net_stream_connect(struct net_stream *t, const struct net_address *peer)
     find_home(t, here ? net_instance(first) : net_instance_for(peer->ip));
     err = t->home->connect(t, peer);
     for (unsigned i = 1; i <= others && err == -EADDRNOTAVAIL; i++) {
-        if (!move_home(t, (first + i) % (others + 1)))
-            break;
+        if (!leave_home(t))
+            return err;
+        find_home(t, net_instance((first + i) % (others + 1)));
         err = t->home->connect(t, peer);
     }
+    if (err)
+        leave_home(t);
     return err;
 }
 
@@ -458,8 +478,10 @@ void net_stream_accepted(struct net_stream *t)
 
 void net_stream_go(struct net_stream *t)
 {
-    if (t->home)
-        t->home->post(&t->task, STREAM_GO);
+    const struct net_instance *home = home_of(t);
+
+    if (home)
+        home->post(&t->task, STREAM_GO);
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -474,9 +496,11 @@ static void set_branch_options(struct net_stream *t)
 
 void net_stream_set_options(struct net_stream *t)
 {
-    if (!t->home)
+    const struct net_instance *home = home_of(t);
+
+    if (!home)
         return;
-    t->home->set_options(t);
+    home->set_options(t);
     if (!t->branches)
         return;
     mutex_lock(&binding);
@@ -486,7 +510,9 @@ void net_stream_set_options(struct net_stream *t)
 
 uint32_t net_stream_segment(struct net_stream *t)
 {
-    return t->home ? t->home->segment(t) : SEGMENT;
+    const struct net_instance *home = home_of(t);
+
+    return home ? home->segment(t) : SEGMENT;
 }
 
 /* ---- Ending ---------------------------------------------------------------------------------- */

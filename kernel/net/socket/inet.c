@@ -49,7 +49,10 @@ int inet_bind(struct socket *s, const struct socket_address *at,
     if (a.ip && a.ip != INADDR_NONE && !is_multicast(a.ip) && !net_is_own(a.ip))
         return -EADDRNOTAVAIL;
     inet_apply_options(s, 0);
-    return s->type == SOCK_STREAM ? net_stream_bind(&n->stream, &a) : net_port_bind(&n->port, &a);
+    mutex_lock(&n->sending);
+    err = s->type == SOCK_STREAM ? net_stream_bind(&n->stream, &a) : net_port_bind(&n->port, &a);
+    mutex_unlock(&n->sending);
+    return err;
 }
 
 /* ---- ioctl ----------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ struct inet_socket {
     struct socket s;
     struct inet_options options; /* [S] */
     struct mutex reading;        /* turn to take from what was received */
-    struct mutex sending;        /* turn to add to what is sent */
+    struct mutex sending;        /* turn to add to what is sent, to bind, listen and connect */
     bool told;                   /* [S] a connect has said that it is connected */
     unsigned backlog;            /* [S] */
     union {

@@ -72,7 +72,9 @@ static int listen_inet(struct socket *s, unsigned backlog, UNUSED const struct s
     struct inet_socket *n = inet_of(s);
 
     inet_apply_options(s, 0);
+    mutex_lock(&n->sending);
     int err = net_stream_listen(&n->stream, backlog);
+    mutex_unlock(&n->sending);
     bool irq = spin_lock(&s->lock);
     if (!err) {
         n->backlog = backlog;
@@ -126,8 +128,10 @@ static int connect_inet(struct socket *s, const struct socket_address *to, bool 
     if (pending || done || failed)
         return wait_connected(n, deadline_ns);
     inet_apply_options(s, 0);
+    mutex_lock(&n->sending);
     n->stream.connector = by->is.pid;
     err = net_stream_connect(&n->stream, &peer);
+    mutex_unlock(&n->sending);
     return err ? err : wait_connected(n, deadline_ns);
 }
 

@@ -1,11 +1,12 @@
 /*
  * Times requests and a transfer over TCP between two addresses of one machine. One Linux program.
  *
- *   across SERVER_IP SERVER_CPU CLIENT_IP CLIENT_CPU ROUNDS MEGABYTES
+ *   across SERVER_IP SERVER_CPU CLIENT_IP CLIENT_CPU ROUNDS MEGABYTES [taken]
  *
  * The server listens at its address; the client binds to its own and connects. 64 bytes go there
  * and 64 back, ROUNDS times; then MEGABYTES go from the client to the server, which looks at each
- * byte. Prints cycles, by CLOCK_MONOTONIC: the simulated machine runs at 1 GHz.
+ * byte. taken: the client first tries to bind to the server's address. Prints cycles, by
+ * CLOCK_MONOTONIC: the simulated machine runs at 1 GHz.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -128,10 +129,13 @@ static struct sockaddr_in address(const char *ip)
     return a;
 }
 
-static int make_socket(const struct sockaddr_in *own)
+/* Binds to `own`; before that, where `taken` is not NULL, to that address, which has a listener. */
+static int make_socket(const struct sockaddr_in *own, const struct sockaddr_in *taken)
 {
     int s = socket(AF_INET, SOCK_STREAM, 0);
 
+    if (taken && (!bind(s, (const struct sockaddr *)taken, sizeof *taken) || errno != EADDRINUSE))
+        fail("an address that is taken");
     if (s < 0 || bind(s, (const struct sockaddr *)own, sizeof *own))
         fail("bind");
     return s;
@@ -142,8 +146,9 @@ int main(int argc, char **argv)
     socklen_t bytes = sizeof(struct sockaddr_in);
     pthread_t server;
 
-    if (argc != 7) {
-        fprintf(stderr, "across SERVER_IP SERVER_CPU CLIENT_IP CLIENT_CPU ROUNDS MEGABYTES\n");
+    if (argc != 7 && argc != 8) {
+        fprintf(stderr,
+                "across SERVER_IP SERVER_CPU CLIENT_IP CLIENT_CPU ROUNDS MEGABYTES [taken]\n");
         return 2;
     }
     struct sockaddr_in at = address(argv[1]), own = address(argv[3]);
@@ -152,13 +157,13 @@ int main(int argc, char **argv)
     megabytes = (uint64_t)atoi(argv[6]);
     for (size_t i = 0; i < sizeof pattern; i++)
         pattern[i] = (char)(i % PATTERN);
-    listener = make_socket(&at);
+    listener = make_socket(&at, NULL);
     if (listen(listener, 1))
         fail("listen");
     getsockname(listener, (struct sockaddr *)&at, &bytes);
     pthread_create(&server, NULL, serve, NULL);
     bind_to_cpu(atoi(argv[4]));
-    int s = make_socket(&own);
+    int s = make_socket(&own, argc == 8 ? &at : NULL);
     if (connect(s, (struct sockaddr *)&at, sizeof at))
         fail("connect");
     setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
