@@ -36,10 +36,10 @@ static bool tell_one(const struct thread *t, uint32_t next, enum trace_left left
                      const uint64_t *count, uint64_t now_ns, bool *fits)
 {
     const struct quantum *q = &t->quantum;
-    uint64_t all = q->ran_ns | q->waited_ns, since[QUANTUM_COUNTS_MAX];
+    uint64_t all = q->ran_ns | q->waited_ns;
 
-    for (unsigned i = 0; i < QUANTUM_COUNTS_MAX; i++)
-        all |= since[i] = count[i] - q->told[i];
+    quantum_each_count (i)
+        all |= count[i] - q->told[i];
     *fits = !(all >> 32);
     struct trace_quantum *to = *fits ? telemetry_place(TRACE_QUANTUM, sizeof *to, now_ns) : NULL;
     if (!to)
@@ -52,8 +52,8 @@ static bool tell_one(const struct thread *t, uint32_t next, enum trace_left left
     to->start_ns = q->start_ns;
     to->ran_ns = (uint32_t)q->ran_ns;
     to->waited_ns = (uint32_t)q->waited_ns;
-    for (unsigned i = 0; i < QUANTUM_COUNTS_MAX; i++)
-        to->count[i] = (uint32_t)since[i];
+    quantum_each_count (i)
+        to->count[i] = (uint32_t)(count[i] - q->told[i]);
     return true;
 }
 

@@ -129,7 +129,7 @@ static void check_timeout(UNUSED const struct spinlock *l, UNUSED uint64_t waite
 #define PATIENCE_NS (20 * NS_PER_US) /* many times longer than any lock is held */
 #define LOOK_NS     (NS_PER_S / 10)  /* from one look at a lock to the next, at most */
 
-static bool try_lock(struct spinlock *l, uint64_t me)
+static inline __attribute__((always_inline)) bool try_lock(struct spinlock *l, uint64_t me)
 {
     uint64_t turn = __atomic_load_n(&l->turn, __ATOMIC_RELAXED), unowned = 0;
 
@@ -150,8 +150,8 @@ static void claim_turn(struct spinlock *l, uint64_t me)
 }
 
 /* Where the clock jumps between two looks the machine stood still, and the lock's owner, too: that
- * is not waiting. */
-static void wait_for(struct spinlock *l, uint64_t me)
+ * is not waiting. Apart, so that a lock that is free costs no registers. */
+static __attribute__((noinline)) void wait_for(struct spinlock *l, uint64_t me)
 {
     uint64_t last_ns = arch_clock_ns(), waited_ns = 0;
 

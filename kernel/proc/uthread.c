@@ -10,12 +10,16 @@
 
 static uint32_t threads_alive; /* atomic; of all processes */
 
-bool uthread_ends(void)
+static inline bool ends(const struct thread *t)
 {
-    struct thread *t = thread_current();
     const struct thread *only = __atomic_load_n(&t->process->only, __ATOMIC_ACQUIRE);
 
     return process_ending(t->process) || (only && only != t);
+}
+
+bool uthread_ends(void)
+{
+    return ends(thread_current());
 }
 
 /* Frees `arg`, a struct uthread_start. */
@@ -247,21 +251,27 @@ void uthread_exit(void)
     thread_exit();
 }
 
-bool process_user_return(struct arch_frame *frame)
+static __attribute__((noinline)) void do_what_is_due(struct arch_frame *frame, bool perf)
 {
-    const struct thread *t = thread_current();
-    const struct process *p = t->process;
-
-    may_wait("return to user mode");
-    bool due = __atomic_load_n(&t->perf, __ATOMIC_RELAXED) && perf_is_due();
-    if (!p || (!due && !uthread_ends() && !__atomic_load_n(&t->signalled, __ATOMIC_RELAXED)))
-        return false;
     arch_irq_restore(true);
-    if (due)
+    if (perf)
         perf_deliver();
     signals_deliver(frame);
     if (uthread_ends())
         uthread_exit();
     arch_irq_save();
+}
+
+bool process_user_return(struct arch_frame *frame)
+{
+    const struct thread *t = thread_current();
+
+    may_wait("return to user mode");
+    if (!t->process)
+        return false;
+    bool perf = __atomic_load_n(&t->perf, __ATOMIC_RELAXED) && perf_is_due();
+    if (!perf && !ends(t) && !__atomic_load_n(&t->signalled, __ATOMIC_RELAXED))
+        return false;
+    do_what_is_due(frame, perf);
     return true;
 }

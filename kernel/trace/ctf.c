@@ -3,11 +3,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they are");
 
-struct event_header {
-    uint8_t id;
-    uint64_t now;
-} __attribute__((packed));
-#define HEADER_BYTES_OF_EVENT sizeof(struct event_header)
+#define HEADER_BYTES_OF_EVENT sizeof(struct ctf_event_header)
 #define PACKET_ALIGN          8
 #define BITS                  8
 
@@ -93,19 +89,6 @@ bool ctf_put(struct ctf_packet *p, const struct ctf_event *types, unsigned id, u
     p->events++;
     p->used += bytes;
     return true;
-}
-
-void *ctf_place(struct ctf_packet *p, unsigned id, uint64_t now, uint32_t bytes)
-{
-    uint8_t *at = p->at + p->used;
-
-    if (HEADER_BYTES_OF_EVENT + bytes > p->size - p->used)
-        return NULL;
-    *(struct event_header *)at = (struct event_header){(uint8_t)id, now};
-    p->end = now;
-    p->events++;
-    p->used += (uint32_t)HEADER_BYTES_OF_EVENT + bytes;
-    return at + HEADER_BYTES_OF_EVENT;
 }
 
 uint32_t ctf_fields_bytes(const struct ctf_event *type)

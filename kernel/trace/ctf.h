@@ -40,6 +40,11 @@ struct ctf_packet {
     uint64_t begin, end; /* time */
 };
 
+struct ctf_event_header {
+    uint8_t id;
+    uint64_t now;
+} __attribute__((packed));
+
 /* Begins an empty packet in `memory`, which has `size` bytes, at least CTF_HEADER_BYTES. */
 void ctf_begin(struct ctf_packet *p, void *memory, uint32_t size, uint64_t now);
 /* Adds an event; values[i] belongs to field i. Times must not decrease. Returns false if there is
@@ -48,7 +53,19 @@ bool ctf_put(struct ctf_packet *p, const struct ctf_event *types, unsigned id, u
              const uint64_t *values);
 /* As ctf_put, for an event without texts: returns where its fields, which take `bytes` bytes
  * without gaps, are to be written; NULL: there is no room. */
-void *ctf_place(struct ctf_packet *p, unsigned id, uint64_t now, uint32_t bytes);
+static inline void *ctf_place(struct ctf_packet *p, unsigned id, uint64_t now, uint32_t bytes)
+{
+    uint8_t *at = p->at + p->used;
+
+    bytes += (uint32_t)sizeof(struct ctf_event_header);
+    if (bytes > p->size - p->used)
+        return NULL;
+    *(struct ctf_event_header *)at = (struct ctf_event_header){(uint8_t)id, now};
+    p->end = now;
+    p->events++;
+    p->used += bytes;
+    return at + sizeof(struct ctf_event_header);
+}
 /* Returns the bytes of the fields of an event without texts. */
 uint32_t ctf_fields_bytes(const struct ctf_event *type);
 struct ctf_context {

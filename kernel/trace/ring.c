@@ -67,9 +67,8 @@ bool ring_put(struct ring *r, unsigned id, uint64_t now, const uint64_t *values)
     return room;
 }
 
-void *ring_place(struct ring *r, unsigned id, uint64_t now, uint32_t bytes)
+void *ring_place_anew(struct ring *r, unsigned id, uint64_t now, uint32_t bytes)
 {
-    now = MAX(now, r->open.end);
     attend_reader(r, now);
     r->taken++;
     void *at = r->is_open ? ctf_place(&r->open, id, now, bytes) : NULL;

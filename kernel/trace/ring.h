@@ -44,9 +44,22 @@ void ring_init(struct ring *r, void *memory, uint32_t packets, const struct ctf_
 /* ---- Writer ---------------------------------------------------------------------------------- */
 /* Records an event. Times must not decrease. Returns false if it was discarded. */
 bool ring_put(struct ring *r, unsigned id, uint64_t now, const uint64_t *values);
+/* ring_place() where the open packet has no room, or the reader wants it. */
+void *ring_place_anew(struct ring *r, unsigned id, uint64_t now, uint32_t bytes);
 /* As ring_put, for an event without texts: returns where its fields, `bytes` bytes, are to be
  * written, or NULL. An earlier time than that of the event before becomes that one. */
-void *ring_place(struct ring *r, unsigned id, uint64_t now, uint32_t bytes);
+static inline void *ring_place(struct ring *r, unsigned id, uint64_t now, uint32_t bytes)
+{
+    void *at = NULL;
+
+    now = MAX(now, r->open.end);
+    if (r->is_open && !__atomic_load_n(&r->flush_wanted, __ATOMIC_RELAXED))
+        at = ctf_place(&r->open, id, now, bytes);
+    if (!at)
+        return ring_place_anew(r, id, now, bytes);
+    r->taken++;
+    return at;
+}
 /* Closes the open packet if it has events or if events were discarded. Returns false if no packet
  * is free to report the latter. */
 bool ring_flush(struct ring *r, uint64_t now);

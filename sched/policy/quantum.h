@@ -26,11 +26,14 @@ struct quantum {
     bool closed;        /* nothing is told any more */
     uint8_t next_woken; /* how the thread became ready for the quantum that comes; 0: it stayed */
     uint32_t next_waker;
-    uint64_t began_ns;                    /* of the quantum that runs */
-    uint64_t told[QUANTUM_COUNTS_MAX];    /* counts up to the latest quantum that was told */
-    uint64_t told_ran_ns, told_waited_ns; /* of all that were told */
-    uint64_t told_quanta, late;           /* ... their number; tellings that failed */
+    uint64_t began_ns;                 /* of the quantum that runs */
+    uint64_t told[QUANTUM_COUNTS_MAX]; /* counts up to the latest quantum that was told */
+    uint64_t told_quanta, late;        /* number of all that were told; tellings that failed */
 };
+
+/* These are called at each switch, with their loops unrolled. */
+#define quantum_each_count(i) \
+    _Pragma("GCC unroll 7") for (unsigned i = 0; i < QUANTUM_COUNTS_MAX; i++)
 
 /* Notes who makes the thread ready, and how; not 0. */
 static inline void quantum_woken(struct quantum *q, uint32_t waker, uint8_t how)
@@ -40,12 +43,40 @@ static inline void quantum_woken(struct quantum *q, uint32_t waker, uint8_t how)
 }
 /* The thread, ready since `ready_ns`, gets a CPU. CPUs' clocks may differ a little: times that
  * would be negative are 0. */
-void quantum_begin(struct quantum *q, uint64_t ready_ns, uint64_t now_ns);
+static inline void quantum_begin(struct quantum *q, uint64_t ready_ns, uint64_t now_ns)
+{
+    if (!q->quanta) {
+        q->start_ns = now_ns;
+        q->waker = q->next_waker;
+        q->woken = q->next_woken;
+    }
+    q->next_waker = q->next_woken = 0;
+    q->waited_ns += now_ns > ready_ns ? now_ns - ready_ns : 0;
+    q->began_ns = now_ns;
+}
 /* The thread leaves the CPU; count: its totals, QUANTUM_COUNTS_MAX of them. Returns whether its
  * quanta are to be told now. last: there will be no more. */
-bool quantum_end(struct quantum *q, const struct quantum_rule *rule, uint64_t now_ns,
-                 const uint64_t *count, bool last);
+static inline bool quantum_end(struct quantum *q, const struct quantum_rule *rule, uint64_t now_ns,
+                               const uint64_t *count, bool last)
+{
+    q->end_ns = MAX(now_ns, q->began_ns);
+    q->ran_ns += q->end_ns - q->began_ns;
+    q->quanta++;
+    if (last)
+        return true;
+    return rule->cycles ? count[0] - q->told[0] >= rule->cycles : q->quanta >= rule->every;
+}
 /* They have been told, with `count` as in quantum_end. */
-void quantum_told(struct quantum *q, const uint64_t *count);
+static inline void quantum_told(struct quantum *q, const uint64_t *count)
+{
+    quantum_each_count (i)
+        q->told[i] = count[i];
+    q->told_quanta += q->quanta;
+    q->ran_ns = q->waited_ns = 0;
+    q->quanta = 0;
+}
 /* They could not be told: they are told with the next. */
-void quantum_late(struct quantum *q);
+static inline void quantum_late(struct quantum *q)
+{
+    q->late++;
+}
