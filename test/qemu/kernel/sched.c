@@ -409,6 +409,74 @@ static void a_lock_that_is_taken_over_and_over_reaches_every_waiter(void)
     CHECK(counter == cpu_count() - 1);
 }
 
+/* ---- Clocks ---------------------------------------------------------------------------------- */
+
+#define AHEAD_NS (5 * NS_PER_MS)
+
+/* Does what another CPU does whose clock is ahead: charges the calling thread until then. */
+static void be_charged_ahead(struct thread *self)
+{
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_this();
+
+    spin_lock_irqoff(&rq->lock);
+    uint64_t until_ns = arch_clock_ns() + AHEAD_NS;
+    rq_account_locked(self, until_ns);
+    spin_unlock_irqoff(&rq->lock);
+    arch_irq_restore(irq);
+    sched_yield();
+    CHECK(self->stopped_ns >= until_ns);
+}
+
+/* Makes a thread that is ready on this CPU so at a time that has not come here. */
+static void delay_readiness(struct thread *t, struct thread *self)
+{
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_this();
+
+    spin_lock_irqoff(&rq->lock);
+    if (t->state == THREAD_READY && rq == &runqueues[t->cpu])
+        t->since_ns = rq_clock_ns(self) + AHEAD_NS;
+    spin_unlock_irqoff(&rq->lock);
+    arch_irq_restore(irq);
+}
+
+static void run_ahead(void *unused)
+{
+    struct thread *self = thread_current();
+
+    (void)unused;
+    for (unsigned i = 0; i < 10; i++) {
+        be_charged_ahead(self);
+        CHECK(self->ready_ns < 100 * NS_PER_S);
+    }
+    stop = true;
+    note_end();
+}
+
+static void delay_it(void *arg)
+{
+    while (!stop) {
+        delay_readiness(arg, thread_current());
+        sched_yield();
+    }
+    note_end();
+}
+
+static void times_add_up_where_clocks_differ(void)
+{
+    struct cpuset one = cpuset_one(cpu_count() - 1);
+
+    reset();
+    struct thread *t = create(run_ahead, NULL, &one, PRIO_NORMAL);
+    spawn(delay_it, t, &one, PRIO_NORMAL);
+    thread_start(t);
+    wait_until_dead(t);
+    wait_for_ends(2);
+    thread_put(t);
+    check_queues();
+}
+
 static const struct suite_test tests[] = {
     {"every thread runs once and gives its memory back",
      every_thread_runs_once_and_gives_its_memory_back},
@@ -427,6 +495,7 @@ static const struct suite_test tests[] = {
      threads_that_move_each_other_about_all_come_to_their_end},
     {"a lock that is taken over and over reaches every waiter",
      a_lock_that_is_taken_over_and_over_reaches_every_waiter},
+    {"times add up where clocks of CPUs differ", times_add_up_where_clocks_differ},
     {0},
 };
 
