@@ -252,3 +252,15 @@ size_t perf_put_lost(const struct perf_event_attr *a, const struct perf_ident *i
     put_trailer(&w, a, i);
     return end(&w, out, PERF_RECORD_LOST, 0);
 }
+
+size_t perf_put_throttle(const struct perf_event_attr *a, const struct perf_ident *i, bool on,
+                         void *out)
+{
+    struct writer w = begin(out);
+
+    put64(&w, i->time);
+    put64(&w, i->id);
+    put64(&w, i->id);
+    put_trailer(&w, a, i);
+    return end(&w, out, on ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE, 0);
+}

@@ -82,5 +82,8 @@ size_t perf_put_name(const struct perf_event_attr *a, const struct perf_ident *i
 /* A thread begins or, `ends`, ends. */
 size_t perf_put_task(const struct perf_event_attr *a, const struct perf_ident *i, uint32_t ppid,
                      uint32_t ptid, bool ends, void *out);
+/* Fewer samples come than were asked for, or, unless `on`, as many again. */
+size_t perf_put_throttle(const struct perf_event_attr *a, const struct perf_ident *i, bool on,
+                         void *out);
 size_t perf_put_lost(const struct perf_event_attr *a, const struct perf_ident *i, uint64_t lost,
                      void *out);

@@ -6,6 +6,7 @@
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/firmware/numa.h"
 #include "kernel/fs/pseudo.h"
+#include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
 #include "linux_abi.h"
 #include "sched/sched.h"
@@ -121,6 +122,33 @@ static void print_chip_mask(struct pseudo_text *t, const uint32_t *n)
 static void print_chip_list(struct pseudo_text *t, const uint32_t *n)
 {
     print_list(t, cpu_count(), shares_chip, n[0]);
+}
+
+/* Returns the CPU's word of that name, as of an id register; 0: it has none. */
+static uint64_t identity_of(const char *name)
+{
+    struct arch_word words[ARCH_WORDS_MAX];
+    unsigned n = arch_identity(words);
+
+    for (unsigned i = 0; i < n; i++)
+        if (text_same(words[i].name, name, text_length(name)))
+            return words[i].value;
+    return 0;
+}
+
+static bool next_identified(UNUSED const uint32_t *n, uint32_t *at)
+{
+    return identity_of("midr_el1") && *at < cpu_count();
+}
+
+static void print_midr(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    pseudo_print(t, "0x%016llx\n", (unsigned long long)identity_of("midr_el1"));
+}
+
+static void print_revidr(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    pseudo_print(t, "0x%016llx\n", (unsigned long long)identity_of("revidr_el1"));
 }
 
 /* ---- Caches ---------------------------------------------------------------------------------- */
@@ -437,6 +465,7 @@ static uint32_t has_pmu(void)
 
 #define CPU      "devices/system/cpu/"
 #define TOPOLOGY CPU "cpu%c/topology/"
+#define IDENTITY CPU "cpu%r/regs/identification/"
 #define CACHE    CPU "cpu%c/cache/index%i/"
 #define NODE     "devices/system/node/"
 #define MEMORY   "devices/system/memory/"
@@ -461,6 +490,8 @@ static const struct pseudo_row rows[] = {
     {TOPOLOGY "core_siblings_list", R, print_chip_list, NULL, {NULL}},
     {TOPOLOGY "package_cpus", R, print_chip_mask, NULL, {NULL}},
     {TOPOLOGY "package_cpus_list", R, print_chip_list, NULL, {NULL}},
+    {IDENTITY "midr_el1", R, print_midr, NULL, {NULL}},
+    {IDENTITY "revidr_el1", R, print_revidr, NULL, {NULL}},
     {CACHE "level", R, print_level, NULL, {NULL}},
     {CACHE "type", R, print_type, NULL, {NULL}},
     {CACHE "size", R, print_size, NULL, {NULL}},
@@ -508,8 +539,9 @@ static const struct pseudo_row rows[] = {
 };
 
 static const struct pseudo_variable variables[] = {
-    {'c', next_cpu},      {'i', next_cache}, {'n', next_node},      {'d', next_node_cpu},
-    {'m', next_cpu_node}, {'b', next_block}, {'a', next_any_block}, {0},
+    {'c', next_cpu},        {'i', next_cache},     {'n', next_node},
+    {'d', next_node_cpu},   {'m', next_cpu_node},  {'b', next_block},
+    {'r', next_identified}, {'a', next_any_block}, {0},
 };
 
 struct pseudo sys_fs = {

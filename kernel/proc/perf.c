@@ -299,7 +299,7 @@ void perf_forget(struct perf_event *e)
         __atomic_fetch_sub(&perf_wide, is_wide(e), __ATOMIC_RELAXED);
     list_remove(&e->all);
     gate_leave(&sessions_gate);
-    perf_hasten_no_more(e);
+    perf_hasten(e, true);
     perf_sampler_let(e);
     perf_ring_let(e);
     mutex_unlock(&perf_rings);

@@ -122,7 +122,7 @@ static int64_t refresh(struct perf_event *e, uint64_t samples)
         return -EINVAL;
     mutex_lock(&perf_rings);
     e->left += samples;
-    perf_hasten(e);
+    perf_hasten(e, false);
     mutex_unlock(&perf_rings);
     change_all(e, false, enable, true);
     return 0;

@@ -72,7 +72,7 @@ struct perf_event {
     struct file_owner told;       /* [L] of its file; id 0: it is told of nothing */
     uint64_t left;                /* [R] samples until it is disabled; 0: it goes on */
     bool ended;                   /* [R] there were as many: it is to be disabled */
-    bool hastened;                /* [R] perf_hasten() was called */
+    bool hastened;                /* [R] it is one of those for which samples are hastened */
     uint32_t untold;              /* [R] samples that readers were not told of */
     struct poll_source changes;
 };
@@ -106,9 +106,9 @@ int perf_attach(struct perf_event *e, struct thread *t);
 void perf_detach(struct perf_event *e);
 
 /* perf_signal.c */
-/* Writes as soon as they are taken the samples of events that this one is among. */
-void perf_hasten(struct perf_event *e);
-void perf_hasten_no_more(struct perf_event *e);
+/* Has samples written as soon as they are taken as long as the event has an owner or samples
+ * left. perf_rings held. `goes`: it has neither any more. */
+void perf_hasten(struct perf_event *e, bool goes);
 /* Sends an event's owner the signal that there is news: POLL_IN, POLL_HUP. Nothing but perf_rings
  * held. */
 void perf_signal(struct perf_event *e, int news);
@@ -157,6 +157,16 @@ static inline bool perf_samples_time(const struct perf_event *e)
 }
 /* Writes the name of the criterion that samples the event. Returns false: it is in no mode. */
 bool perf_sampler_name(const struct perf_event *e, char name[PERF_NAME_MAX]);
+/* Returns whether the event's records have what thread tid does on a CPU. perf_rings held. */
+bool perf_tells_of(struct perf_event *e, uint32_t tid, unsigned cpu);
+/* Wakes readers of what was written, and sends them signals. perf_rings held. */
+void perf_tell_readers(void);
+/* Writes the samples that were taken until then, in order of time: buffers have those of several
+ * samplers. perf_rings held. */
+void perf_pump_until(uint64_t until_ns);
+/* Has all CPUs hand over what their hardware has recorded. Returns until when there are all
+ * samples. Nothing held. */
+uint64_t perf_take_records(void);
 /* Writes all samples that there are to the buffers. Nothing held. */
 void perf_pump(void);
 /* The same of what is in memory, perf_rings held. */

@@ -138,6 +138,25 @@ void perf_ring_let(struct perf_event *e)
     kfree(r);
 }
 
+/* Says how a program turns ticks that it reads into the time of records. */
+static void describe_clock(const struct perf_ring *r)
+{
+    static const uint64_t caps = 2 | 16; /* cap_bit0_is_deprecated, cap_user_time_zero */
+    uint64_t base, to_ns, ticks = arch_ticks();
+    uint16_t shift = ARCH_CLOCK_SHIFT;
+
+    arch_clock_scale(&base, &to_ns);
+    for (; to_ns >> 32; to_ns >>= 1)
+        shift--;
+    uint64_t low = ticks & (((uint64_t)1 << shift) - 1);
+    uint64_t zero = arch_ticks_ns(ticks) - (ticks >> shift) * to_ns - (low * to_ns >> shift);
+    uint32_t mult = (uint32_t)to_ns;
+    write_at(r, offsetof(struct perf_event_mmap_page, capabilities), &caps, sizeof(caps));
+    write_at(r, offsetof(struct perf_event_mmap_page, time_mult), &mult, sizeof(mult));
+    write_at(r, offsetof(struct perf_event_mmap_page, time_shift), &shift, sizeof(shift));
+    write_at(r, offsetof(struct perf_event_mmap_page, time_zero), &zero, sizeof(zero));
+}
+
 /* Its first page: counters are not read without a call. */
 static void describe_ring(const struct perf_ring *r)
 {
@@ -148,6 +167,8 @@ static void describe_ring(const struct perf_ring *r)
     write_at(r, offsetof(struct perf_event_mmap_page, size), &size, sizeof(size));
     write_at(r, offsetof(struct perf_event_mmap_page, data_offset), &offset, sizeof(offset));
     write_at(r, offsetof(struct perf_event_mmap_page, data_size), &r->bytes, sizeof(r->bytes));
+    if (arch_ticks_user())
+        describe_clock(r);
 }
 
 static int make_ring(uint64_t pages, bool overwrites, struct perf_ring **out)

@@ -28,6 +28,7 @@ struct perf_sampler {
     uint32_t dump;    /* [-] bytes of stack in a sample's dump; 0: none */
     struct hpm_profile *profile;
     uint64_t window_ns, window_end_ns; /* perf_rings: of adapted periods */
+    bool throttled;                    /* perf_rings: it takes fewer samples than asked for */
     char text[];
 };
 
@@ -49,8 +50,7 @@ static struct {
 
 /* ---- Records; perf_rings held ---------------------------------------------------------------- */
 
-/* Returns whether the event's records have what thread tid does on a CPU. */
-static bool tells_of(struct perf_event *e, uint32_t tid, unsigned cpu)
+bool perf_tells_of(struct perf_event *e, uint32_t tid, unsigned cpu)
 {
     bool found = !e->scope.tid;
 
@@ -68,6 +68,7 @@ static bool tells_of(struct perf_event *e, uint32_t tid, unsigned cpu)
 static void end_event(struct perf_event *e)
 {
     e->ended = false;
+    perf_hasten(e, false);
     gate_enter(&sessions_gate);
     perf_pause(e->leader);
     e->on = false;
@@ -75,7 +76,7 @@ static void end_event(struct perf_event *e)
     gate_leave(&sessions_gate);
 }
 
-static void tell_readers(void)
+void perf_tell_readers(void)
 {
     list_for_each (it, &perf_events) {
         struct perf_event *e = container_of(it, struct perf_event, all);
@@ -174,15 +175,33 @@ static void write_samples(const struct perf_sampler *by, size_t n)
         list_for_each (it, &perf_events) {
             struct perf_event *e = container_of(it, struct perf_event, all);
             if (e->sampler == by && is_sampled(e, &batch[s]) && batch[s].tid &&
-                batch[s].time >= e->on_ns && tells_of(e, batch[s].tid, batch[s].cpu))
+                batch[s].time >= e->on_ns && perf_tells_of(e, batch[s].tid, batch[s].cpu))
                 write_sample(e, by, &batch[s]);
         }
         hpm_profile_let_dump(by->profile, &batch[s]);
     }
 }
 
-/* Ends the windows that are over. */
-static void end_window(struct perf_sampler *by)
+/* Tells the buffers of its events that fewer samples come than were asked for, or that they come
+ * again. */
+static void tell_throttled(struct perf_sampler *by, uint64_t now_ns)
+{
+    struct hpm_profile_account account;
+
+    hpm_profile_account(by->profile, 0, &account);
+    if ((account.stretched != HPM_NOT_STRETCHED) == by->throttled)
+        return;
+    by->throttled = !by->throttled;
+    list_for_each (it, &perf_events) {
+        struct perf_event *e = container_of(it, struct perf_event, all);
+        const struct perf_ident i = {.time = now_ns, .id = e->id};
+        if (e->sampler == by)
+            perf_ring_write(e, &i, record, perf_put_throttle(&e->attr, &i, by->throttled, record));
+    }
+}
+
+/* Ends the windows that are over. until_ns: all samples until then were written. */
+static void end_window(struct perf_sampler *by, uint64_t until_ns)
 {
     uint64_t now_ns = arch_clock_ns();
 
@@ -191,6 +210,7 @@ static void end_window(struct perf_sampler *by)
     gate_enter(&sessions_gate);
     hpm_profile_window(by->profile);
     gate_leave(&sessions_gate);
+    tell_throttled(by, until_ns);
     by->window_ns = MIN(2 * by->window_ns, (uint64_t)WINDOW_NS);
     by->window_end_ns = now_ns + by->window_ns;
 }
@@ -215,9 +235,7 @@ static struct perf_sampler *find_next(uint64_t *until_ns)
     return first_ns <= *until_ns ? first : NULL;
 }
 
-/* Writes the samples that were taken until then, in order of time: buffers have those of several
- * samplers. */
-static void pump_until(uint64_t until_ns)
+void perf_pump_until(uint64_t until_ns)
 {
     struct perf_sampler *by;
     uint64_t part_ns = until_ns;
@@ -230,18 +248,16 @@ static void pump_until(uint64_t until_ns)
         part_ns = until_ns;
     }
     list_for_each (it, &samplers)
-        end_window(container_of(it, struct perf_sampler, link));
-    tell_readers();
+        end_window(container_of(it, struct perf_sampler, link), until_ns);
+    perf_tell_readers();
 }
 
 void perf_pump_locked(void)
 {
-    pump_until(arch_clock_ns());
+    perf_pump_until(arch_clock_ns());
 }
 
-/* Has all CPUs hand over what their hardware has recorded. Returns until when there are all
- * samples. Nothing held. */
-static uint64_t take_records(void)
+uint64_t perf_take_records(void)
 {
     uint64_t now_ns = arch_clock_ns();
 
@@ -254,9 +270,9 @@ void perf_pump(void)
 {
     hpm_update(0);
     hpm_update_here();
-    take_records();
+    perf_take_records();
     mutex_lock(&perf_rings);
-    pump_until(arch_clock_ns());
+    perf_pump_until(arch_clock_ns());
     mutex_unlock(&perf_rings);
 }
 
@@ -267,9 +283,9 @@ static void run_pump(UNUSED void *unused)
         while (!pump.wanted)
             wait_sleep(&pump.idle, &pump.lock, &irq, UINT64_MAX);
         spin_unlock(&pump.lock, irq);
-        uint64_t until_ns = take_records() - LATE_NS;
+        uint64_t until_ns = perf_take_records() - LATE_NS;
         mutex_lock(&perf_rings);
-        pump_until(until_ns);
+        perf_pump_until(until_ns);
         mutex_unlock(&perf_rings);
         sched_sleep_until(arch_clock_ns() + PUMP_NS);
     }
@@ -422,137 +438,4 @@ void perf_sampler_let(struct perf_event *e)
     hpm_profile_close(s->profile);
     gate_leave(&sessions_gate);
     kfree(s);
-}
-
-/* ---- What threads do ------------------------------------------------------------------------- */
-
-/* Writes a record of the caller to the events that tell of it and want it. `length`: makes it. */
-typedef size_t make_record(struct perf_event *e, const struct perf_ident *i, const void *arg);
-
-static void tell(const struct thread *t, make_record *make, const void *arg)
-{
-    take_records();
-    mutex_lock(&perf_rings);
-    /* Samples that were taken before come before it. */
-    unsigned cpu = this_cpu()->index;
-    uint64_t now_ns = arch_clock_ns();
-    pump_until(now_ns);
-    list_for_each (it, &perf_events) {
-        struct perf_event *e = container_of(it, struct perf_event, all);
-        if (!tells_of(e, t->tid, cpu))
-            continue;
-        const struct perf_ident i = {t->process->pid, t->tid, cpu, now_ns, e->id};
-        size_t n = make(e, &i, arg);
-        if (n)
-            perf_ring_write(e, &i, record, n);
-    }
-    tell_readers();
-    mutex_unlock(&perf_rings);
-}
-
-static size_t make_name(struct perf_event *e, const struct perf_ident *i, const void *arg)
-{
-    return e->attr.comm ? perf_put_name(&e->attr, i, arg, true, record) : 0;
-}
-
-static size_t make_mapping(struct perf_event *e, const struct perf_ident *i, const void *arg)
-{
-    const struct perf_mapped *m = arg;
-    bool wanted = m->prot & PROT_EXEC ? e->attr.mmap || e->attr.mmap2 : e->attr.mmap_data;
-
-    return wanted ? perf_put_mapping(&e->attr, i, m, record) : 0;
-}
-
-/* A thread that begins or ends, and its parent. */
-struct task {
-    const struct thread *child, *parent;
-    bool ends;
-};
-
-static size_t make_task(struct perf_event *e, const struct perf_ident *i, const void *arg)
-{
-    const struct task *task = arg;
-    struct perf_ident child = *i;
-
-    if (!e->attr.task)
-        return 0;
-    child.pid = task->child->process->pid;
-    child.tid = task->child->tid;
-    return perf_put_task(&e->attr, &child, task->parent->process->pid, task->parent->tid,
-                         task->ends, record);
-}
-
-/* Returns whether a buffer may want records of what the thread does. */
-static bool is_told(const struct thread *t)
-{
-    bool told = false;
-
-    if (__atomic_load_n(&perf_wide, __ATOMIC_RELAXED))
-        return true;
-    if (!__atomic_load_n(&t->perf, __ATOMIC_RELAXED))
-        return false;
-    bool irq = spin_lock(&perf_lock);
-    for (const struct perf_node *n = t->perf; n && !told; n = n->next)
-        told = n->event->ring != NULL || n->event->sampler != NULL;
-    spin_unlock(&perf_lock, irq);
-    return told;
-}
-
-void perf_told_begin(const struct thread *parent, const struct thread *child)
-{
-    const struct task task = {child, parent, false};
-
-    if (parent->process && is_told(parent))
-        tell(parent, make_task, &task);
-}
-
-void perf_told_end(const struct thread *self)
-{
-    const struct task task = {self, self, true};
-
-    if (!is_told(self))
-        return;
-    perf_pump();
-    tell(self, make_task, &task);
-}
-
-/* Finds the region that ends above `from`, and tells of it if it has code or a file's contents. */
-static bool tell_region(const struct thread *self, vaddr_t from, struct region_stats *r)
-{
-    if (!space_next_region(self->process->space, from, r))
-        return false;
-    struct object *o = space_object_of(self->process->space, r->start);
-    const struct object_name *name = o ? object_name(o) : NULL;
-    const struct perf_mapped m = {.start = r->start,
-                                  .bytes = r->end - r->start,
-                                  .offset = name ? r->offset : 0,
-                                  .file = name ? name->id : 0,
-                                  .prot = (r->prot & PROT_R ? PROT_READ : 0) |
-                                          (r->prot & PROT_W ? PROT_WRITE : 0) |
-                                          (r->prot & PROT_X ? PROT_EXEC : 0),
-                                  .flags = 2, /* MAP_PRIVATE */
-                                  .name = name ? name->path : "//anon"};
-    if (o || r->prot & PROT_X)
-        tell(self, make_mapping, &m);
-    object_put(o);
-    return true;
-}
-
-void perf_told_mapping(const struct thread *self, vaddr_t va)
-{
-    struct region_stats r;
-
-    if (is_told(self))
-        tell_region(self, va, &r);
-}
-
-void perf_told_exec(const struct thread *self)
-{
-    struct region_stats r = {0};
-
-    if (!is_told(self))
-        return;
-    tell(self, make_name, self->process->name);
-    while (tell_region(self, r.end, &r))
-        ;
 }

@@ -12,19 +12,14 @@
 static uint32_t hastened;         /* atomic: events */
 static uint64_t seen_by[CPU_MAX]; /* the CPU itself: hpm_sampled_here() when it looked last */
 
-void perf_hasten(struct perf_event *e)
+void perf_hasten(struct perf_event *e, bool goes)
 {
-    if (e->hastened)
-        return;
-    e->hastened = true;
-    __atomic_fetch_add(&hastened, 1, __ATOMIC_RELAXED);
-}
+    bool is = e->hastened;
+    bool irq = spin_lock(&perf_lock);
 
-void perf_hasten_no_more(struct perf_event *e)
-{
-    if (e->hastened)
-        __atomic_fetch_sub(&hastened, 1, __ATOMIC_RELAXED);
-    e->hastened = false;
+    e->hastened = !goes && e->sampler && (e->told.id || e->left);
+    spin_unlock(&perf_lock, irq);
+    __atomic_fetch_add(&hastened, (uint32_t)e->hastened - is, __ATOMIC_RELAXED);
 }
 
 bool perf_is_due(void)
@@ -59,8 +54,7 @@ void perf_told_owner(struct file *f)
     bool irq = spin_lock(&perf_lock);
     e->told = owner;
     spin_unlock(&perf_lock, irq);
-    if (owner.id && e->sampler)
-        perf_hasten(e);
+    perf_hasten(e, false);
     mutex_unlock(&perf_rings);
 }
 

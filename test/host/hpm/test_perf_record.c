@@ -314,6 +314,13 @@ static void lives_and_losses_are_read_back(void **state)
         assert_int_equal(next64(), i.id);
         assert_int_equal(next64(), 1000 + n);
         trailer_follows(&a, &i);
+        memset(out, 0xa5, sizeof out);
+        length = perf_put_throttle(&a, &i, n & 1, out);
+        begins(n & 1 ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE, 0);
+        assert_int_equal(next64(), i.time);
+        assert_int_equal(next64(), i.id);
+        assert_int_equal(next64(), i.id);
+        trailer_follows(&a, &i);
     }
 }
 

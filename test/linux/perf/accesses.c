@@ -80,10 +80,25 @@ static void test_kind(uint64_t code, unsigned op)
     close(fd);
 }
 
+/* By the number in this file perf finds a processor's events. */
+static void test_identity(void)
+{
+#ifdef __aarch64__
+    uint64_t midr, is = 0;
+    FILE *f = fopen("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "r");
+
+    __asm__("mrs %0, midr_el1" : "=r"(midr));
+    check(f && fscanf(f, "0x%lx", &is) == 1 && is == midr, "/sys tells the processor's MIDR_EL1");
+    if (f)
+        fclose(f);
+#endif
+}
+
 void test_accesses(void)
 {
     struct perf_event_attr a = attr_of(PERF_TYPE_RAW, LOADS);
 
+    test_identity();
     if (access(EVENTS "mem-loads", F_OK) || access(EVENTS "mem-stores", F_OK)) {
         skip("samples of accesses", "no accesses are sampled");
         return;

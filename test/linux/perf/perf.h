@@ -87,12 +87,15 @@ void test_cpu(void);
 void test_many(void);
 int run_child(void);
 /* samples.c */
+/* Reads the clock of records as the first page says. */
+uint64_t clock_of(const struct perf_event_mmap_page *page);
 void test_samples(void);
 /* accesses.c */
 void test_accesses(void);
 /* signals.c */
 void test_owners(void);
 void test_refresh(void);
+void test_storm(void);
 void test_period(void);
 void test_output(void);
 /* lives.c */

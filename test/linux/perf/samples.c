@@ -10,6 +10,54 @@ struct sample {
 
 extern char __executable_start, etext;
 
+static uint64_t read_ticks(void)
+{
+#ifdef __x86_64__
+    return __builtin_ia32_rdtsc();
+#else
+    uint64_t ticks;
+    __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#endif
+}
+
+uint64_t clock_of(const struct perf_event_mmap_page *page)
+{
+    uint64_t ticks = read_ticks(), low = ticks & ((1ull << page->time_shift) - 1);
+
+    return page->time_zero + (ticks >> page->time_shift) * page->time_mult +
+           (low * page->time_mult >> page->time_shift);
+}
+
+static void test_clock(struct ring *r)
+{
+    union {
+        struct sample s;
+        uint8_t bytes[65536];
+    } u;
+    unsigned samples = 0, right = 0;
+
+    if (!r->page->cap_user_time_zero) {
+        skip("the clock of records", "it cannot be read");
+        return;
+    }
+    while (next_record(r, &u))
+        ;
+    ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0);
+    uint64_t begin = clock_of(r->page);
+    for (int tries = 0; samples < 10 && tries < 2000; tries++) {
+        work(LOOPS);
+        while (next_record(r, &u)) {
+            if (u.s.h.type != PERF_RECORD_SAMPLE)
+                continue;
+            samples++;
+            right += u.s.time + 50000 >= begin && u.s.time <= clock_of(r->page) + 50000;
+        }
+    }
+    ioctl(r->fd, PERF_EVENT_IOC_DISABLE, 0);
+    check(samples >= 10 && right == samples, "the clock of records can be read");
+}
+
 void test_samples(void)
 {
     struct perf_event_attr a = sampling_attr();
@@ -52,6 +100,7 @@ void test_samples(void)
         ;
     work(20 * LOOPS);
     check(!next_record(&r, &u), "a disabled event has no samples");
+    test_clock(&r);
     munmap(r.page, r.bytes + PAGE);
     close(fd);
 

@@ -64,6 +64,32 @@ static unsigned sample_work(int fd, struct ring *r)
     return n + count_samples(r);
 }
 
+/* Prints how late samples come to the buffer, on average, if its clock can be read. */
+static void print_lateness(int fd, struct ring *r)
+{
+    union {
+        struct {
+            struct perf_event_header h;
+            uint64_t id, ip, thread, time;
+        } s;
+        uint8_t bytes[65536];
+    } u;
+    uint64_t late = 0, samples = 0;
+
+    count_samples(r);
+    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+    for (int i = 0; i < 8000; i++) {
+        work(LOOPS / 50);
+        uint64_t now = clock_of(r->page);
+        for (; next_record(r, &u); samples++)
+            late += now > u.s.time ? now - u.s.time : 0;
+    }
+    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    if (r->page->cap_user_time_zero && samples)
+        printf("# without O_ASYNC: %llu samples, %llu us late\n", (unsigned long long)samples,
+               (unsigned long long)(late / samples / 1000));
+}
+
 void test_owners(void)
 {
     struct perf_event_attr a = sampling_attr();
@@ -123,6 +149,7 @@ void test_refresh(void)
     work(50 * LOOPS);
     ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
     check(!told_in, "... and none without O_ASYNC");
+    print_lateness(fd, &r);
     /* Without F_SETSIG it is SIGIO. */
     signal(SIGIO, on_simple);
     fcntl(fd, F_SETSIG, 0);
@@ -137,6 +164,61 @@ void test_refresh(void)
     fd = open_event(&a, 0, -1, -1, 0);
     fails("REFRESH of what is inherited", ioctl(fd, PERF_EVENT_IOC_REFRESH, 1), EINVAL);
     close(fd);
+}
+
+static int storm(uint32_t type, uint64_t config, uint64_t period, struct ring *r)
+{
+    struct perf_event_attr a = sampling_attr();
+
+    a.type = type;
+    a.config = config;
+    a.sample_period = period;
+    a.wakeup_events = 1;
+    int fd = open_event(&a, 0, -1, -1, 0);
+    if (fd >= 0)
+        *r = map_ring(fd, 8);
+    return fd;
+}
+
+/* Works, and returns the records of throttling. */
+static unsigned work_in_storm(int fd, struct ring *r)
+{
+    union {
+        struct perf_event_header h;
+        uint8_t bytes[65536];
+    } u;
+    unsigned throttled = 0;
+
+    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+    for (int i = 0; i < 400; i++) {
+        work(LOOPS / 4);
+        while (next_record(r, &u))
+            throttled += u.h.type == PERF_RECORD_THROTTLE;
+    }
+    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    close(fd);
+    return throttled;
+}
+
+/* A signal for each sample, which come faster than they are handled: the program goes on. */
+void test_storm(void)
+{
+    struct ring r;
+    int fd = storm(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 10000, &r);
+
+    signal(SIGIO, on_simple);
+    fcntl(fd, F_SETOWN, getpid());
+    fcntl(fd, F_SETFL, O_RDWR | O_ASYNC);
+    told_simple = 0;
+    work_in_storm(fd, &r);
+    printf("# told %d times\n", (int)told_simple);
+    check(told_simple > 0, "a storm of samples lets the program go on");
+    signal(SIGIO, SIG_DFL);
+    fd = storm(CYCLES, 1000, &r);
+    if (fd < 0)
+        skip("throttling", NO_PMU);
+    else
+        check(work_in_storm(fd, &r) > 0, "fewer samples than asked for: THROTTLE");
 }
 
 void test_period(void)
