@@ -335,7 +335,19 @@ $(O)/libvigil-calls.a: $(call calls_objects,linux-calls)
 $(O)/libvigil-allocations.so: apps/sdk/allocations.c apps/libc/allocation_log.c \
 		apps/libc/allocation_log.h Makefile | deps-build
 	$(call say,LINUX,$@)
-	$(Q)$(CC) -std=gnu11 -O2 $(WARN) -I. -Iapps/libc/$(ARCH) -fPIC -fvisibility=hidden -shared -pthread $(filter %.c,$^) -o $@
+	$(Q)$(CC) -std=gnu11 -O2 $(WARN) -I. -Iapps/libc/$(ARCH) -fPIC -fvisibility=hidden \
+		-ftls-model=initial-exec -shared -pthread $(filter %.c,$^) -o $@
+# The same for programs that are linked statically: a library, and what the linker is told.
+allocations_linked_objects := $(addprefix $(O)/linux-calls/apps/,\
+	sdk/allocations_linked.o sdk/allocations_linked_new.o libc/allocation_log.o)
+$(allocations_linked_objects): $(O)/linux-calls/%.o: %.c Makefile | deps-build
+	$(call compile,$(CALLS_CFLAGS))
+$(O)/libvigil-allocations.a: $(allocations_linked_objects) $(O)/libvigil-allocations.link
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+$(O)/libvigil-allocations.link: apps/sdk/allocations_linked.c apps/sdk/allocations_linked_new.c
+	@mkdir -p $(@D)
+	$(Q)sed -n 's/^WRAPPED(\([^,]*\),.*/-Wl,--wrap=\1/p' $^ >$@
+	$(Q)printf '%s\n' -Wl,--wrap=posix_memalign -Wl,-u,__wrap_malloc >>$@
 # instrumented_rules FOLDER FLAGS, instrumented_rule FOLDER APPLICATION: in folder `selected`, which
 # ./vigil phases -f makes anew, functions are not recorded in whose names one of CALLS_EXCLUDE is,
 # names with commas between them; in `plain` none are.
@@ -439,7 +451,7 @@ $(O)/$(1).bundle.o: $(O)/$(1).tar
 $(O)/$(1).pass1: $(4) $(O)/$(1).bundle.o $(O)/vdso.o $(O)/symbols0.o linker.ld $(FILES_MK)
 	$$(Q)$$(call link_kernel,$$@,$$(filter %.o,$$^))
 $(O)/$(1).symbols: $(O)/$(1).pass1 $(B)/symbols
-	$$(Q)$(B)/symbols $$< $$@ image_start text_start text_end
+	$$(Q)$(B)/symbols -k $$< $$@ image_start text_start text_end
 $(O)/$(1).symbols.o: $(O)/$(1).symbols
 	$$(Q)$$(call included,$$<,symbols) $$@
 $(O)/$(1).elf: $(4) $(O)/$(1).bundle.o $(O)/vdso.o $(O)/$(1).symbols.o linker.ld $(FILES_MK)

@@ -4,6 +4,7 @@
  *
  *   symbols ELF TABLE [NAME...]    writes TABLE; symbols with these names are not functions
  *   symbols -d ELF TABLE           writes TABLE, with variables as functions without lines
+ *   symbols -k ELF TABLE [NAME...] does so for the kernel
  *   symbols -f TABLE ADDRESS...    prints function+offset file:line for each address, with ?? for
  *                                  unknown parts
  *
@@ -123,6 +124,34 @@ static bool is_variable(const GElf_Sym *symbol)
            symbol->st_value >= lowest_code() && !code_around(symbol->st_value);
 }
 
+/* Sections of the kernel's variables, which lie elsewhere in its second link. */
+static struct kernel_data {
+    const char *section;
+    uint64_t offset; /* in the table, from its base */
+    unsigned number; /* in the file; 0: it has none */
+    uint64_t start;
+} kernel_data[] = {{".data", SYMBOLS_DATA, 0, 0}, {".bss", SYMBOLS_BSS, 0, 0}};
+enum { KERNEL_DATA = sizeof kernel_data / sizeof kernel_data[0] };
+static bool is_kernel;
+
+static void find_kernel_data(Elf_Scn *section, const char *name, uint64_t start)
+{
+    for (unsigned i = 0; i < KERNEL_DATA; i++)
+        if (!strcmp(name, kernel_data[i].section)) {
+            kernel_data[i].number = (unsigned)elf_ndxscn(section);
+            kernel_data[i].start = start;
+        }
+}
+
+/* Returns where the table has a variable, or 0 if it has not. */
+static uint64_t place_of_variable(const GElf_Sym *symbol)
+{
+    for (unsigned i = 0; i < KERNEL_DATA; i++)
+        if (kernel_data[i].number && symbol->st_shndx == kernel_data[i].number)
+            return lowest_code() + kernel_data[i].offset + symbol->st_value - kernel_data[i].start;
+    return is_kernel ? 0 : symbol->st_value;
+}
+
 static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
                          char *const *no_functions)
 {
@@ -134,9 +163,10 @@ static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
             die("symbol %zu: %s", i, elf_errmsg(-1));
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
         unsigned type = GELF_ST_TYPE(symbol.st_info);
-        if (name && *name && is_variable(&symbol))
+        uint64_t variable = name && *name && is_variable(&symbol) ? place_of_variable(&symbol) : 0;
+        if (variable)
             *(struct function *)add_items(&variables, sizeof(struct function), 1) =
-                (struct function){symbol.st_value, symbol.st_size, name,
+                (struct function){variable, symbol.st_size, name,
                                   1 + (GELF_ST_BIND(symbol.st_info) == STB_GLOBAL)};
         /* Names that begin with $ tell code from data on AArch64. */
         if ((type != STT_FUNC && type != STT_NOTYPE) || !name || !*name || *name == '$' ||
@@ -175,6 +205,9 @@ static void read_sections(Elf *elf, char *const *no_functions)
         if (header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_ALLOC) &&
             (header.sh_flags & SHF_EXECINSTR))
             add_section(elf, names_section, &header);
+        else if (is_kernel && header.sh_type != SHT_NULL)
+            find_kernel_data(section, elf_strptr(elf, names_section, header.sh_name),
+                             header.sh_addr);
         if (header.sh_type == SHT_SYMTAB) {
             symbols = section;
             symbols_header = header;
@@ -587,12 +620,14 @@ int main(int argc, char **argv)
         find_addresses(argv[2], argv + 3);
         return 0;
     }
-    bool with_variables = argc >= 2 && strcmp(argv[1], "-d") == 0;
+    is_kernel = argc >= 2 && strcmp(argv[1], "-k") == 0;
+    bool with_variables = is_kernel || (argc >= 2 && strcmp(argv[1], "-d") == 0);
     argv += with_variables;
     argc -= with_variables;
     if (argc < 3) {
-        fprintf(stderr, "symbols: usage: symbols [-d] ELF TABLE [NAME...], or symbols -f TABLE "
-                        "ADDRESS...\n");
+        fprintf(stderr,
+                "symbols: usage: symbols [-d | -k] ELF TABLE [NAME...], or symbols -f TABLE "
+                "ADDRESS...\n");
         return 2;
     }
     make(argv[1], argv[2], argv + 3, with_variables);

@@ -1,6 +1,7 @@
 /*
- * The log of allocations that programs write and c2c reads: a file of a head, then records, in the
- * order in which memory was given. Little-endian. Vigil's C library writes it, and for programs of
+ * The log of allocations that programs write and c2c reads: a file of a head, then records in
+ * blocks. A thread takes a block at a time and writes its records there, so that threads do not
+ * contend for the lines of the log. Little-endian. Vigil's C library writes it, and for programs of
  * Linux a library that stands before their own (apps/sdk/allocations.c).
  */
 #pragma once
@@ -9,20 +10,29 @@
 #include "apps/libc/names.h"
 
 #define ALLOCATIONS_PATH  "/dev/shm/vigil.allocations"
-#define ALLOCATIONS_MAGIC 0x31636f6c6c616776u /* "vgalloc1" */
+#define ALLOCATIONS_MAGIC 0x32636f6c6c616776u /* "vgalloc2" */
 /* Vigil's own programs look for the file if this is in their environment. */
 #define ALLOCATIONS_ASK "VIGIL_ALLOCATIONS"
 
+enum {
+    ALLOCATIONS_BLOCK = 32, /* records */
+    ALLOCATIONS_LINE = 128, /* bytes of a cache line, at most */
+    ALLOCATIONS_GROUPS = 16 /* of threads, which count what had no room */
+};
+
 struct allocations_head {
     uint64_t magic;
-    uint64_t capacity; /* records that the file has room for */
-    uint64_t count;    /* atomic: allocations so far, those without room included */
-    uint64_t reserved[5];
+    uint64_t capacity; /* records that the file has room for: blocks */
+    uint64_t given;    /* atomic: records of the blocks that threads have taken, or wanted */
+    uint64_t reserved[13];
+    /* Atomic: allocations that had no room, on a line for each group of threads. */
+    uint64_t left_out[ALLOCATIONS_GROUPS][ALLOCATIONS_LINE / sizeof(uint64_t)];
 };
 
 struct allocations_record {
     uint64_t start, bytes;
     uint64_t site; /* where the call returns to */
+    uint64_t time; /* by a clock of the CPUs */
     uint32_t pid;
     uint32_t whole; /* 1: the record is written */
 };
@@ -30,7 +40,7 @@ struct allocations_record {
 /* Opens the log if there is its file. Once, at the program's start. Without a file, or with a
  * broken one, nothing is noted. */
 void allocation_log_begin(void) VIGIL(allocation_log_begin);
-/* The process was forked: records are of the caller from now on. */
+/* The process was forked, by the calling thread: its records are of the caller from now on. */
 void allocation_log_forked(void) VIGIL(allocation_log_forked);
 /* Atomic. NULL: nothing is logged. */
 extern struct allocations_head *allocation_log VIGIL(allocation_log);

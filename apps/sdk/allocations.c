@@ -2,12 +2,14 @@
  * Logs where a program of Linux allocates memory, loaded before its libraries (LD_PRELOAD): each
  * call of malloc and its like is a record in the file ALLOCATIONS_PATH, if there is such a file
  * when the program begins. Memory itself is glibc's. For C++ the site is where new was used.
+ * allocations_linked.c does so for programs that are linked statically.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "apps/libc/allocation_log.h"
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -18,6 +20,8 @@ void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
+void *__libc_valloc(size_t);
+void *__libc_pvalloc(size_t);
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -48,6 +52,30 @@ PUBLIC void *memalign(size_t align, size_t n)
 PUBLIC void *aligned_alloc(size_t align, size_t n)
 {
     return allocation_note(__libc_memalign(align, n), n, SITE);
+}
+
+PUBLIC void *reallocarray(void *p, size_t count, size_t size)
+{
+    size_t n;
+
+    if (__builtin_mul_overflow(count, size, &n)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return allocation_note(__libc_realloc(p, n), n, SITE);
+}
+
+PUBLIC void *valloc(size_t n)
+{
+    return allocation_note(__libc_valloc(n), n, SITE);
+}
+
+/* Whole pages are given. */
+PUBLIC void *pvalloc(size_t n)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return allocation_note(__libc_pvalloc(n), (n + page - 1) / page * page, SITE);
 }
 
 PUBLIC int posix_memalign(void **out, size_t align, size_t n)

@@ -4,9 +4,9 @@ MEASURING_SRC := \
 TOOLS := hpmstat hpmrec hpmtop memstat c2c vigil-ctl watchd
 c2c_SRC := \
 	$(call files,$(addprefix c2c/,c2c.c lines.c show.c) \
-	$(addprefix measuring/,allocations.c elf_names.c images.c record.c)) $(MEASURING_SRC)
+	$(addprefix measuring/,allocations.c elf_lines.c elf_names.c images.c record.c)) $(MEASURING_SRC)
 hpmrec_SRC := \
-	$(call files,hpmrec/hpmrec.c $(addprefix measuring/,chains.c elf_names.c images.c)) \
+	$(call files,hpmrec/hpmrec.c $(addprefix measuring/,chains.c elf_lines.c elf_names.c images.c)) \
 	$(MEASURING_SRC)
 hpmstat_SRC := \
 	$(call files,$(addprefix hpmstat/,breakdown.c cost.c hpmstat.c list.c log.c values.c) \

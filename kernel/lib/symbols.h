@@ -10,7 +10,9 @@
  * - the offset of each file's name, 32 bits each
  * - all names, each ended by NUL
  *
- * Variables of programs, not of the kernel, are functions without lines.
+ * Variables are functions without lines. Those of the kernel are not at their addresses, since the
+ * table, which a second link adds, lies before them: they are as far into their section as the
+ * entry is beyond SYMBOLS_DATA or SYMBOLS_BSS.
  *
  * Offsets of code count from `base`. Inlined code belongs to the function that contains it, but has
  * its own file and lines.
@@ -54,6 +56,10 @@ struct symbols_frame {
 #define SYMBOLS_FRAME_NONE   0xffffu
 #define SYMBOLS_FRAME_RECORD 0xffu
 
+/* Offsets in the kernel's table at which its sections of variables begin; its code is shorter. */
+#define SYMBOLS_DATA 0x40000000u
+#define SYMBOLS_BSS  0x60000000u
+
 #define SYMBOLS_LINE_BITS 20
 #define SYMBOLS_LINE_MAX  ((1u << SYMBOLS_LINE_BITS) - 1)
 #define SYMBOLS_FILE_MAX  ((1u << (32 - SYMBOLS_LINE_BITS)) - 1)
@@ -89,11 +95,14 @@ bool symbols_function_at(const struct symbols *symbols, uint32_t i, vaddr_t *sta
 bool symbols_frame_at(const void *table, vaddr_t address, struct symbols_frame *out);
 
 /* ---- image_symbols.c ------------------------------------------------------------------------- */
-/* Does the same for the kernel's own code. */
+/* Does the same for the kernel's own code and variables. */
 bool symbols_find_kernel(vaddr_t address, struct symbol_found *out);
-/* Opens the table of the kernel's own code, which begins and ends there. Returns whether it has
- * one. */
+/* Opens the kernel's own table; its code begins and ends there. Returns whether it has one. */
 bool symbols_open_kernel(struct symbols *out, vaddr_t *text, vaddr_t *end);
+/* Finds entry number i of the kernel's own table, from 0: first functions, then variables, in the
+ * order of addresses. *kind is as nm has it: t, d or b. Returns false if there is none. */
+bool symbols_kernel_at(const struct symbols *symbols, uint32_t i, vaddr_t *start, const char **name,
+                       char *kind);
 #define SYMBOLS_TEXT_MAX 224
 /* Formats a result as "function+offset file:line" without the parts that are unknown; empty if
  * nothing is known. */

@@ -182,18 +182,26 @@ void procfs_domainname(struct pseudo_text *t, UNUSED const uint32_t *n)
     print_machine_name(t, MACHINE_DOMAIN);
 }
 
-/* The kernel's functions, by address; the names of the first and the last are Linux's. */
+/* The kernel's functions and variables, by address; the names of the code's beginning and end are
+ * Linux's. */
 void procfs_kallsyms(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
     struct symbols symbols;
     vaddr_t text, end, at;
     const char *name;
+    bool ended = false;
+    char kind;
 
     if (!symbols_open_kernel(&symbols, &text, &end))
         return;
     pseudo_print(t, "%016llx T _text\n%016llx T _stext\n", (unsigned long long)text,
                  (unsigned long long)text);
-    for (uint32_t i = 0; symbols_function_at(&symbols, i, &at, &name); i++)
-        pseudo_print(t, "%016llx t %s\n", (unsigned long long)at, name);
-    pseudo_print(t, "%016llx T _etext\n", (unsigned long long)end);
+    for (uint32_t i = 0; symbols_kernel_at(&symbols, i, &at, &name, &kind); i++) {
+        if (kind != 't' && !ended)
+            pseudo_print(t, "%016llx T _etext\n", (unsigned long long)end);
+        ended = kind != 't';
+        pseudo_print(t, "%016llx %c %s\n", (unsigned long long)at, kind, name);
+    }
+    if (!ended)
+        pseudo_print(t, "%016llx T _etext\n", (unsigned long long)end);
 }

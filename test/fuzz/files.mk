@@ -7,6 +7,7 @@ fuzz_cmdline_SRC := kernel/core/cmdline.c $(addprefix kernel/lib/,date.c ipv4.c 
 fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/firmware/numa.c kernel/boot/boot_info.c
 fuzz_elf_SRC := kernel/proc/elf.c
 $(foreach f,criteria event metric,$(eval fuzz_$(f)_SRC := $(EVENTS_SRC_x86_64)))
+fuzz_elf_lines_SRC := apps/tools/measuring/elf_lines.c
 fuzz_elf_names_SRC := apps/tools/measuring/elf_names.c
 fuzz_http_SRC := apps/tools/watchd/http.c
 fuzz_lines_SRC := apps/tools/c2c/lines.c apps/tools/measuring/table.c

@@ -42,6 +42,12 @@ line "c2c argument=program reason=unknown" "refused: a program that there is not
 line "falseshare argument=cpus" "refused: a CPU that there is not"
 line "falseshare argument=threads reason=range" "refused: too many threads"
 
+# Where the kernel's variables begin and end.
+address_of() { # SYMBOL
+	readelf -sW "${kernel%.*}.elf" | awk -v name="$1" '$8 == name { print "0x" $2 }'
+}
+data=$(address_of data_start) stack=$(address_of boot_stack_guard)
+
 # ---- What is planted is named, and what a change saves -------------------------------------------
 seed=0
 while [ $((seed += 1)) -le "$seeds" ]; do
@@ -66,6 +72,14 @@ while [ $((seed += 1)) -le "$seeds" ]; do
 	before=$(of_lines "statistics|arrays" 7 "$work/run.1")
 	after=$(of_lines "statistics|arrays" 7 "$work/run.2")
 	within "$after" 0 $((before / 20)) "... padding removes 95 of 100 remote accesses there"
+	# The kernel's variables have names; its constants and memory that it allocates have none.
+	is "$(awk -F, -v from="$data" -v to="$stack" '$2 == "line" && length($3) == 18 && $3 >= from &&
+		$3 < to && $4 ~ /^\[/' "$work/run.1" | wc -l)" 0 \
+		"... no variable of the kernel is without a name"
+	r=0; awk -F, '$2 == "line" && $3 ~ /^0xffffffff8/ && $4 ~ /^[a-z_.0-9]+[+]0x/ { n++ }
+		END { exit !n }' "$work/run.1" || r=1
+	result $r "... of several lines ($(awk -F, '$2 == "line" && $3 ~ /^0xffffffff8/ {
+		sub(/[+].*/, "", $4); print $4 }' "$work/run.1" | sort -u | paste -sd' ' -))"
 	r=0; awk -F, '$2 == "row" && $8 == "use_statistics" && $9 ~ /falseshare.c$/ && $10 > 0 {
 			chips[$4] = 1; kinds[$6] = 1 }
 		END { exit !(chips[0] && chips[1] && kinds["read"] && kinds["write"]) }' "$work/run.1" || r=1

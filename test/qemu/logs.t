@@ -22,6 +22,32 @@ awk 'NR == 1 && $1 + 0 { bad = 1 } NR == 2 && !$1 { bad = 1 } END { exit bad || 
 	"$work/lost" || r=1
 result $r "nothing is lost with the usual buffer, and counted with a small one"
 
+# The same for programs.
+boot machine=openpower720 timeout=300 -- hpm.slice_cycles=20000 -- \
+	hpmstat format=log-csv interval=1 events=LOADS,STORES -- scoreboard ms=4 groups=1 threads=2 ';' \
+	hpmstat format=log-json interval=1 events=LOADS,STORES -- scoreboard ms=4 groups=1 threads=2
+status_is 0 "hpmstat format=log-csv, format=log-json"
+r=0; awk -F, '/^hpmstat,log,at_ms,/ { named = $9 == "name" && $10 == "counted" }
+	/^hpmstat,log,[0-9]/ { sum[$9] += $10; n++ }
+	/^hpmstat,account,(LOADS|STORES),/ { if ($4 != sum[$3] || $8 != "ok") bad = 1; accounts++ }
+	END { exit !named || n < 6 || bad || accounts != 2 }' "$console" || r=1
+result $r "... CSV: a line for each figure of a record, and what they add up to"
+r=0; grep '^{"hpmstat"' "$console" | python3 -c '
+import json, sys
+kinds, sums = {}, {}
+for text in sys.stdin:
+    record = json.loads(text)
+    kinds.setdefault(record["hpmstat"], []).append(record)
+for record in kinds["log"]:
+    assert record["why"] in ("time", "left", "ended", "asked")
+    assert record["seen"] <= record["length"]
+    sums[record["name"]] = sums.get(record["name"], 0) + record["counted"]
+assert len(kinds["logged"]) == 1 and len(kinds["account"]) == 2
+assert all(a["check"] == "ok" and a["sum"] == sums[a["name"]] for a in kinds["account"])
+' 2>"$work/json" || r=1
+result $r "... and JSON"
+[ $r -eq 0 ] || sed 's/^/# /' "$work/json" >&2
+
 # Weights by measured variances.
 boot machine=openpower720 timeout=300 -- hpm.slice_cycles=10000 -- \
 	hpmstat round=300000 "events={LOADS,STORES}*auto,MISPREDICTS*auto,TLB_MISSES*auto,STALL:TLB*auto" \

@@ -51,6 +51,29 @@ agrees "$build/$arch/vigil-test.elf" "$build/$arch/vigil-test.symbols"
 agrees "$build/$arch/bin/places" "$build/$arch/symbols/places"
 agrees "$build/$arch/bin/warehouse" "$build/$arch/symbols/warehouse"
 
+# The kernel's variables are as far into their section as the table says.
+"${cross}readelf" -sW "$build/$arch/vigil-test.elf" | python3 -c '
+import sys
+names, starts = {}, {}
+for line in sys.stdin:
+    f = line.split()
+    if len(f) == 8 and f[7] in ("data_start", "bss_start", "image_end"):
+        starts[f[7]] = int(f[1], 16)
+    elif len(f) == 8 and f[3] == "OBJECT" and int(f[2], 0):
+        names.setdefault(int(f[1], 16), set()).add(f[7])
+data, bss, end = (starts[name] for name in ("data_start", "bss_start", "image_end"))
+base = 0xffffffff80200000
+for at, name in sorted(names.items()):
+    if data <= at < end:
+        place = at - bss + 0x60000000 if at >= bss else at - data + 0x40000000
+        print("%x" % (base + place), *sorted(name))
+' >"$work/variables"
+cut -d' ' -f1 "$work/variables" | xargs "$build/symbols" -f "$build/$arch/vigil-test.symbols" |
+	paste -d' ' - "$work/variables" | awk '{ sub(/[+]0x0$|[+]0$/, "", $1); for (i = 4; i <= NF; i++)
+		if ($i == $1 && $2 == "??:0") next; print }' >"$console"
+r=0; [ ! -s "$console" ] && [ "$(wc -l <"$work/variables")" -gt 500 ] || r=1
+result $r "the kernel's $(wc -l <"$work/variables") variables have their names"
+
 # Also code that no symbol names, as the jumps of .plt, has a name.
 "${cross}readelf" -SW "$build/$arch/bin/ratio" | sed 's/^ *[[] *[0-9]*[]] //' |
 	awk '$7 ~ /X/ { print $3 }' >"$work/addresses"

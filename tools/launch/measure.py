@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import elf
 import guest
 import inference
 import options
@@ -346,7 +347,9 @@ SITES = 1 << 18  # allocations that are noted
 def c2c(top, words, say):
     wanted = Wanted("c2c", words)
     o = options.parse(wanted.run)
-    arch, tool, name = o.arch or platform.machine(), ["c2c", f"sites={SITES}"], o.command[0]
+    tool, name = ["c2c", f"sites={SITES}"], o.command[0]
+    own = os.path.isfile(name) and elf.is_elf(name)
+    arch = o.arch or (elf.Elf(name).isa if own else platform.machine())
     built = os.path.join(top, "build", arch)
     library = os.path.join(built, "libvigil-allocations.so")
     o.env = [*o.env, "VIGIL_ALLOCATIONS=1"]  # for programs of Vigil's C library

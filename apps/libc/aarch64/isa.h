@@ -20,6 +20,14 @@ static inline void relax(void)
     __asm__ volatile("yield");
 }
 
+/* Returns a time that grows at one rate on all CPUs, in steps of its own. */
+static inline uint64_t time_stamp(void)
+{
+    uint64_t t;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+    return t;
+}
+
 /* Reads the performance counter of this index (struct hpm_user_register), after all earlier
  * instructions have been counted. */
 #define COUNTER_CASE(n)                                                        \

@@ -20,6 +20,12 @@ static inline void relax(void)
     __builtin_ia32_pause();
 }
 
+/* Returns a time that grows at one rate on all CPUs, in steps of its own. */
+static inline uint64_t time_stamp(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
 /* Reads the performance counter of this index (struct hpm_user_register), after all earlier
  * instructions have been counted. */
 static inline uint64_t counter_read(uint32_t index)

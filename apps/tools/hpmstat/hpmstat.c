@@ -30,7 +30,8 @@ static uint64_t interval_ms, run_ms = 1000, round_length, buffer_kb = 64;
 static uint64_t breakdown, marks, cpu = CPU_SETSIZE;
 static unsigned per, format;
 static bool weighs; /* there are automatic weights */
-static const char *const format_choices[] = {"text", "series", "csv", "json", "log", NULL};
+static const char *const format_choices[] = {"text", "series",  "csv",      "json",
+                                             "log",  "log-csv", "log-json", NULL};
 static const char *const per_choices[] = {"family", "process", "thread", "machine", NULL};
 static const struct args_entry entries[] = {
     {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 32, NULL,
@@ -215,7 +216,7 @@ static void attend(struct run *run)
     while (run->program.pid || program_ms(&run->program) < (double)run_ms) {
         if (!program_sleep(&run->program, every_ms))
             return;
-        if (format == FORMAT_LOG)
+        if (format >= FORMAT_LOG)
             log_take();
         if (weighs)
             values_weigh(run->session);
@@ -227,7 +228,7 @@ static void print_log(const struct run *run)
     const struct timespec *began = &run->program.began;
     const struct sys_hpm_read what = whole_of(run);
 
-    log_print(&what, (uint64_t)began->tv_sec * 1000000000 + (uint64_t)began->tv_nsec);
+    log_print(&what, (uint64_t)began->tv_sec * 1000000000 + (uint64_t)began->tv_nsec, format);
 }
 
 static void begin_log(const struct run *run)
@@ -263,7 +264,7 @@ static void begin_counting(struct run *run)
     if (breakdown && events[0])
         args_refuse(&table, "events", "conflict",
                     "events= and breakdown=1 are two ways to look: one at a time");
-    if (breakdown && format == FORMAT_LOG)
+    if (breakdown && format >= FORMAT_LOG)
         args_refuse(&table, "format", "conflict", "a log is of events, not of a breakdown");
     if (breakdown && !breakdown_begin())
         args_refuse(&table, "breakdown", "no-device",
@@ -272,7 +273,7 @@ static void begin_counting(struct run *run)
         open_or_exit(run, events);
     else if (!breakdown)
         open_usual(run);
-    if (format == FORMAT_LOG)
+    if (format >= FORMAT_LOG)
         begin_log(run);
     if (marks)
         hpm_mark("reading");
@@ -289,7 +290,7 @@ static unsigned list_format(int argc, char **argv)
         args_refuse(&table, "list", "value", "behind list= there is nothing but format=");
     while (format_choices[f] && strcmp(format_choices[f], argv[2] + 7) != 0)
         f++;
-    if (!format_choices[f] || f == FORMAT_SERIES || f == FORMAT_LOG)
+    if (!format_choices[f] || f == FORMAT_SERIES || f >= FORMAT_LOG)
         args_refuse(&table, "format", "value", "'%s' is no format of a list; use text, csv or json",
                     argv[2] + 7);
     return f;
@@ -307,7 +308,7 @@ int main(int argc, char **argv)
     if (program == argc && per != PER_MACHINE)
         args_refuse(&table, "program", "missing",
                     "no program behind '--'; without one only per=machine can be counted");
-    if (per == PER_THREAD && !interval_ms && format != FORMAT_LOG)
+    if (per == PER_THREAD && !interval_ms && format < FORMAT_LOG)
         args_refuse(&table, "interval", "missing",
                     "per=thread takes an interval=, for threads that have ended have no "
                     "counts of their own");
@@ -318,7 +319,7 @@ int main(int argc, char **argv)
     cost_begin();
     program_begin_or_exit(&run.program, &table, argv + program, argc - program);
     program_report_to(report);
-    if (format == FORMAT_LOG || (!interval_ms && weighs))
+    if (format >= FORMAT_LOG || (!interval_ms && weighs))
         attend(&run);
     else if (interval_ms)
         take_intervals(&run);
@@ -327,7 +328,7 @@ int main(int argc, char **argv)
     int status = program_end(&run.program);
     double now_ms = program_ms(&run.program);
     snprintf(when, sizeof when, "ms=%.1f", now_ms);
-    if (format == FORMAT_LOG)
+    if (format >= FORMAT_LOG)
         print_log(&run);
     else
         take_all(&run, when, now_ms, true);

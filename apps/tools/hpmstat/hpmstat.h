@@ -12,7 +12,15 @@ struct reading {
 };
 
 enum { VALUES_MAX = 64 };
-enum { FORMAT_TEXT, FORMAT_SERIES, FORMAT_CSV, FORMAT_JSON, FORMAT_LOG };
+enum {
+    FORMAT_TEXT,
+    FORMAT_SERIES,
+    FORMAT_CSV,
+    FORMAT_JSON,
+    FORMAT_LOG, /* and those that follow are logs */
+    FORMAT_LOG_CSV,
+    FORMAT_LOG_JSON
+};
 
 /* values.c: has the turns of the session's names printed with the first values. */
 void values_tell_turns(int session);
@@ -47,8 +55,8 @@ int log_begin(int session, const struct sys_hpm_log *what, char *why, size_t siz
 /* Takes the records that wait. To be called often enough that the CPUs have room for more. */
 void log_take(void);
 /* Prints all records as differences, with times since `began_ns` of CLOCK_MONOTONIC, and what they
- * and what none tells add up to, beside the final reading `what`. */
-void log_print(const struct sys_hpm_read *what, uint64_t began_ns);
+ * and what none tells add up to, beside the final reading `what`. format: of a log. */
+void log_print(const struct sys_hpm_read *what, uint64_t began_ns, unsigned format);
 
 /* list.c: prints, not as a series, the events and metrics of this machine that have `word` in name
  * or description. Returns the exit status: 1 if there are none. */

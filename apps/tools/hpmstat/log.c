@@ -1,7 +1,7 @@
 /*
- * format=log: what threads counted over time. Records are kept until the program has ended, so that
- * printing disturbs nothing, and are then put in order: each thread's by its length, for the
- * differences, and all by time, for the lines.
+ * format=log, log-csv, log-json: what threads counted over time. Records are kept until the program
+ * has ended, so that printing disturbs nothing, and are then put in order: each thread's by its
+ * length, for the differences, and all by time, for the lines.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/tools/hpmstat/hpmstat.h"
+#include "apps/tools/measuring/record.h"
 
 enum { TAKE_BYTES = 1 << 16 };
 
@@ -152,14 +153,33 @@ static void take_differences(void)
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
+static const char *const why[] = {[SYS_LOG_TIME] = "time",
+                                  [SYS_LOG_LEFT] = "left",
+                                  [SYS_LOG_ENDED] = "ended",
+                                  [SYS_LOG_ASKED] = "asked"};
+static enum record_format lines; /* of a log for programs */
+
+/* A line for each figure of the record. */
+static void record_logged(struct sys_hpm_logged *r, uint64_t began_ns)
+{
+    for (size_t f = 0; f < kept.figures; f++) {
+        record_begin(lines, "hpmstat", "log");
+        record_real("at_ms", (double)(int64_t)(r->time_ns - began_ns) / 1e6, 6);
+        record_number("thread", r->tid);
+        record_number("pid", r->pid);
+        record_number("cpu", r->cpu);
+        record_text("why", why[r->why]);
+        record_number("length", r->length);
+        record_text("name", account[f].name);
+        record_number("counted", pairs_of(r)[f].counted);
+        record_number("seen", pairs_of(r)[f].seen);
+        record_end();
+    }
+}
+
 /* LOG at_ms= thread= pid= cpu= why= length= name=counted/seen ... */
 static void print_record(struct sys_hpm_logged *r, uint64_t began_ns)
 {
-    static const char *const why[] = {[SYS_LOG_TIME] = "time",
-                                      [SYS_LOG_LEFT] = "left",
-                                      [SYS_LOG_ENDED] = "ended",
-                                      [SYS_LOG_ASKED] = "asked"};
-
     printf("LOG at_ms=%.6f thread=%" PRIu32 " pid=%" PRIu32 " cpu=%" PRIu16
            " why=%s length=%" PRIu64,
            (double)(int64_t)(r->time_ns - began_ns) / 1e6, r->tid, r->pid, r->cpu, why[r->why],
@@ -183,31 +203,14 @@ static int read_final(const struct sys_hpm_read *what)
     return n;
 }
 
-void log_print(const struct sys_hpm_read *what, uint64_t began_ns)
+static bool adds_up(const struct account *a)
 {
-    bool machine = what->scope == SYS_SCOPE_MACHINE;
-    size_t rests = 0;
+    return a->sum + a->rest + a->left == a->final;
+}
 
-    log_take();
-    hpm_log_take(kept.session, NULL, 0);
-    log_take();
-    int n = read_final(what);
-    if (n < 0) {
-        printf("hpmstat: log=none reason=unreadable: the final reading failed: %s\n", strerror(-n));
-        return;
-    }
-    if (kept.count)
-        qsort(kept.records, kept.count, kept.bytes, by_thread);
-    take_differences();
-    if (kept.count)
-        qsort(kept.records, kept.count, kept.bytes, by_time);
-    for (size_t i = 0; i < kept.count; i++) {
-        if (record_at(i)->why == SYS_LOG_REST)
-            rests++;
-        else
-            print_record(record_at(i), began_ns);
-    }
-    printf("hpmstat: logged=%zu lost=%" PRIu64 "%s\n", kept.count - rests, kept.lost,
+static void print_accounts(size_t logged, bool machine)
+{
+    printf("hpmstat: logged=%zu lost=%" PRIu64 "%s\n", logged, kept.lost,
            kept.dropped ? " reason=no-memory: what came later was not taken" : "");
     for (size_t f = 0; f < kept.figures; f++) {
         const struct account *a = &account[f];
@@ -216,7 +219,63 @@ void log_print(const struct sys_hpm_read *what, uint64_t began_ns)
         if (machine)
             printf(" final=- check=-\n");
         else
-            printf(" final=%" PRIu64 " check=%s\n", a->final,
-                   a->sum + a->rest + a->left == a->final ? "ok" : "off");
+            printf(" final=%" PRIu64 " check=%s\n", a->final, adds_up(a) ? "ok" : "off");
     }
+}
+
+static void record_accounts(size_t logged, bool machine)
+{
+    record_begin(lines, "hpmstat", "logged");
+    record_number("logged", logged);
+    record_number("lost", kept.lost);
+    record_text("reason", kept.dropped ? "no-memory" : "");
+    record_end();
+    for (size_t f = 0; f < kept.figures; f++) {
+        const struct account *a = &account[f];
+        record_begin(lines, "hpmstat", "account");
+        record_text("name", a->name);
+        record_number("sum", a->sum);
+        record_number("rest", a->rest);
+        record_number("left", a->left);
+        if (machine) {
+            record_none("final");
+            record_none("check");
+        } else {
+            record_number("final", a->final);
+            record_text("check", adds_up(a) ? "ok" : "off");
+        }
+        record_end();
+    }
+}
+
+static void sort_records(int (*order)(const void *, const void *))
+{
+    if (kept.count)
+        qsort(kept.records, kept.count, kept.bytes, order);
+}
+
+void log_print(const struct sys_hpm_read *what, uint64_t began_ns, unsigned format)
+{
+    bool machine = what->scope == SYS_SCOPE_MACHINE, text = format == FORMAT_LOG;
+    size_t rests = 0;
+
+    lines = format == FORMAT_LOG_JSON ? RECORD_JSON : RECORD_CSV;
+    log_take();
+    hpm_log_take(kept.session, NULL, 0);
+    log_take();
+    int n = read_final(what);
+    if (n < 0) {
+        printf("hpmstat: log=none reason=unreadable: the final reading failed: %s\n", strerror(-n));
+        return;
+    }
+    sort_records(by_thread);
+    take_differences();
+    sort_records(by_time);
+    for (size_t i = 0; i < kept.count; i++) {
+        bool rest = record_at(i)->why == SYS_LOG_REST;
+        rests += rest;
+        if (!rest)
+            (text ? print_record : record_logged)(record_at(i), began_ns);
+    }
+    (text ? print_accounts : record_accounts)(kept.count - rests, machine);
 }

@@ -8,18 +8,20 @@
 #include "apps/libc/allocation_log.h"
 
 static struct allocations_record *records;
-static uint64_t count, all;
+static uint64_t count, left_out;
 
 bool allocations_begin(uint64_t capacity)
 {
-    const struct allocations_head head = {.magic = ALLOCATIONS_MAGIC, .capacity = capacity};
+    uint64_t blocks = (capacity + ALLOCATIONS_BLOCK - 1) / ALLOCATIONS_BLOCK;
+    const struct allocations_head head = {.magic = ALLOCATIONS_MAGIC,
+                                          .capacity = blocks * ALLOCATIONS_BLOCK};
     const struct allocations_record last = {0};
     int file = open(ALLOCATIONS_PATH, O_RDWR | O_CREAT | O_TRUNC, 0600);
 
     if (file < 0)
         return false;
     bool made = write(file, &head, sizeof head) == (int)sizeof head &&
-                lseek(file, (off_t)((capacity - 1) * sizeof last), SEEK_CUR) >= 0 &&
+                lseek(file, (off_t)((head.capacity - 1) * sizeof last), SEEK_CUR) >= 0 &&
                 write(file, &last, sizeof last) == (int)sizeof last;
     int why = errno;
     close(file);
@@ -39,6 +41,25 @@ static bool read_all(int file, void *to, size_t n)
     return true;
 }
 
+static int by_time(const void *x, const void *y)
+{
+    const struct allocations_record *a = x, *b = y;
+
+    return (a->time > b->time) - (a->time < b->time);
+}
+
+/* Leaves the records that are written, in the order of time. */
+static void settle(void)
+{
+    uint64_t kept = 0;
+
+    for (uint64_t i = 0; i < count; i++)
+        if (records[i].whole)
+            records[kept++] = records[i];
+    count = kept;
+    qsort(records, count, sizeof *records, by_time);
+}
+
 bool allocations_read(void)
 {
     struct allocations_head head;
@@ -51,11 +72,13 @@ bool allocations_read(void)
     bool is = read_all(file, &head, sizeof head) && head.magic == ALLOCATIONS_MAGIC &&
               head.capacity <= SIZE_MAX / sizeof *records;
     if (is) {
-        all = head.count;
-        count = head.count < head.capacity ? head.count : head.capacity;
+        for (unsigned i = 0; i < ALLOCATIONS_GROUPS; i++)
+            left_out += head.left_out[i][0];
+        count = head.given < head.capacity ? head.given : head.capacity;
         records = count ? malloc(count * sizeof *records) : NULL;
         is = !count || (records && read_all(file, records, count * sizeof *records));
         count = is ? count : 0;
+        settle();
     }
     close(file);
     return is;
@@ -81,7 +104,7 @@ size_t allocations_in(uint32_t pid, uint64_t start, uint64_t end, struct allocat
     for (uint64_t i = 0; i < count; i++) {
         const struct allocations_record *r = &records[i];
         struct allocation a = {r->start, r->bytes ? r->bytes : 1, r->site};
-        if (r->pid != pid || !r->whole || a.start >= end || a.start + a.bytes <= start)
+        if (r->pid != pid || a.start >= end || a.start + a.bytes <= start)
             continue;
         n = drop(out, n, &a);
         size_t at = n < room ? n : room;
@@ -98,17 +121,17 @@ size_t allocations_in(uint32_t pid, uint64_t start, uint64_t end, struct allocat
 
 uint64_t allocations_count(void)
 {
-    return all;
+    return count + left_out;
 }
 
 uint64_t allocations_left_out(void)
 {
-    return all - count;
+    return left_out;
 }
 
 void allocations_end(void)
 {
     free(records);
     records = NULL;
-    count = all = 0;
+    count = left_out = 0;
 }

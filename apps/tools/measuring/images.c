@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "apps/tools/measuring/elf_lines.h"
 #include "apps/tools/measuring/elf_names.h"
 
 enum { PATH_ROOM = 512, FILE_MAX = 64 << 20 };
@@ -12,6 +13,10 @@ struct image {
     struct image *next;
     char path[PATH_ROOM];
     struct elf_names names; /* none: it cannot be read, or has no symbols */
+    struct elf_lines lines; /* none: not read yet, or there are none */
+    bool lines_read;
+    const uint8_t *file; /* NULL: there are no names */
+    size_t bytes;
     uint8_t id[ELF_BUILD_ID_MAX];
     unsigned id_bytes;
 };
@@ -22,7 +27,7 @@ struct loaded {
     struct loaded *next;
     uint32_t pid;
     uint64_t bias;
-    const struct image *image;
+    struct image *image;
 };
 static struct loaded *all_loaded;
 
@@ -31,7 +36,7 @@ struct code {
     struct code *next;
     uint32_t pid;
     uint64_t start, end, offset;
-    const struct image *image;
+    struct image *image;
 };
 static struct code *all_code;
 
@@ -59,7 +64,7 @@ static uint8_t *read_file(const char *path, size_t *bytes)
 }
 
 /* Returns the image of a file, which is read once. NULL: no memory. */
-static const struct image *image_of(const char *path)
+static struct image *image_of(const char *path)
 {
     struct image *i = images;
     size_t bytes;
@@ -74,8 +79,12 @@ static const struct image *image_of(const char *path)
     snprintf(i->path, sizeof i->path, "%s", path);
     uint8_t *file = read_file(path, &bytes);
     i->id_bytes = file ? elf_build_id(file, bytes, i->id) : 0;
-    if (file && !elf_names_read(file, bytes, &i->names))
+    if (file && elf_names_read(file, bytes, &i->names)) {
+        i->file = file;
+        i->bytes = bytes;
+    } else {
         free(file);
+    }
     i->next = images;
     images = i;
     return i;
@@ -86,7 +95,7 @@ void images_read(const char *path)
     image_of(path);
 }
 
-static void note_loaded(uint32_t pid, uint64_t start, const struct image *image)
+static void note_loaded(uint32_t pid, uint64_t start, struct image *image)
 {
     uint64_t bias = start - image->names.low;
 
@@ -147,21 +156,42 @@ static const struct loaded *loaded_at(uint32_t pid, uint64_t address)
     return l;
 }
 
-bool images_find(uint32_t pid, uint64_t address, const char **name, uint64_t *offset)
+/* Finds the line of code in a file. Its lines are read when the first is asked for. */
+static void find_line(struct image *image, uint64_t address, struct images_found *out)
+{
+    static char path[PATH_ROOM];
+    const struct elf_lines_file *file;
+
+    if (!image->lines_read)
+        elf_lines_read(image->file, image->bytes, &image->lines);
+    image->lines_read = true;
+    if (!elf_lines_find(&image->lines, address, &file, &out->line))
+        return;
+    bool within = file->folder && file->name[0] != '/';
+    snprintf(path, sizeof path, "%s%s%s", within ? file->folder : "", within ? "/" : "",
+             file->name);
+    out->file = path;
+}
+
+bool images_find(uint32_t pid, uint64_t address, struct images_found *out)
 {
     static unsigned asked;
     const struct loaded *l = loaded_at(pid, address);
 
+    *out = (struct images_found){0};
     if (!l && asked++ % IMAGES_EVERY == 0) {
         images_read_maps(pid);
         l = loaded_at(pid, address);
     }
-    const struct elf_name *n = l ? elf_names_find(&l->image->names, address - l->bias) : NULL;
-    if (!n)
+    if (!l)
         return false;
-    *name = n->name;
-    *offset = address - l->bias - n->start;
-    return true;
+    const struct elf_name *n = elf_names_find(&l->image->names, address - l->bias);
+    if (n) {
+        out->name = n->name;
+        out->offset = address - l->bias - n->start;
+    }
+    find_line(l->image, address - l->bias, out);
+    return n || out->file;
 }
 
 void images_print_code(void)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "apps/libc/hpm.h"
 #include "apps/libc/memory.h"
+#include "apps/tools/measuring/images.h"
 
 static const char unknown[] = "?", kernel[] = "kernel", kernel_memory[] = "kernel memory";
 
@@ -72,9 +73,9 @@ const char *places_program(uint32_t pid)
 
 /* ---- Addresses ------------------------------------------------------------------------------- */
 
-static bool (*ask_for_name)(uint32_t, uint64_t, const char **, uint64_t *);
+static bool (*ask_for_name)(uint32_t, uint64_t, struct images_found *);
 
-void places_ask(bool (*find)(uint32_t pid, uint64_t address, const char **name, uint64_t *offset))
+void places_ask(bool (*find)(uint32_t pid, uint64_t address, struct images_found *out))
 {
     ask_for_name = find;
 }
@@ -88,11 +89,18 @@ static const char *text_or_unknown(const char *s)
 
 static void look_further(uint32_t pid, uint64_t address, struct place *out)
 {
-    const char *name;
+    struct images_found found;
 
-    if (pid && out->program != kernel && ask_for_name &&
-        ask_for_name(pid, address, &name, &out->offset))
-        out->function = intern(name);
+    if (!pid || out->program == kernel || !ask_for_name || !ask_for_name(pid, address, &found))
+        return;
+    if (found.name) {
+        out->function = intern(found.name);
+        out->offset = found.offset;
+    }
+    if (found.file) {
+        out->file = intern(found.file);
+        out->line = found.line;
+    }
 }
 
 static void look_up_symbol(uint32_t pid, uint64_t address, struct place *out)

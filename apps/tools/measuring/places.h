@@ -22,7 +22,8 @@ struct place {
 const struct place *places_code(uint32_t pid, uint64_t pc);
 /* Asks `find` for the function or variable at addresses of which the kernel knows none, from now
  * on (images.h). */
-void places_ask(bool (*find)(uint32_t pid, uint64_t address, const char **name, uint64_t *offset));
+struct images_found;
+void places_ask(bool (*find)(uint32_t pid, uint64_t address, struct images_found *out));
 /* places_region() returns the name of the region of memory at an address, or "?". Regions come and
  * go: each is looked up again in every turn, and keeps its old name only where it cannot be looked
  * up any more. places_turn() begins a turn. */

@@ -6,7 +6,7 @@ test_btree_SRC := apps/common/btree.c apps/common/arena.c
 test_chat_SRC := $(addprefix apps/workloads/chat/,room.c text.c) apps/common/arena.c
 test_chat_users_SRC := $(addprefix apps/workloads/chat/,room.c server.c text.c users.c) \
 	$(addprefix apps/common/,arena.c connection.c)
-test_elf_names_SRC := $(addprefix apps/tools/measuring/,elf_names.c images.c)
+test_elf_names_SRC := $(addprefix apps/tools/measuring/,elf_lines.c elf_names.c images.c)
 test_histogram_SRC := apps/common/histogram.c
 test_lines_SRC := apps/tools/c2c/lines.c apps/tools/measuring/table.c
 test_lines_LIBS := -Wl,--wrap=calloc

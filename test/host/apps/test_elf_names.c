@@ -1,4 +1,4 @@
-/* Names in ELF files: this test's own, its libraries', cut short and made by hand. */
+/* Names and lines in ELF files: this test's own, its libraries', cut short and made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "apps/tools/measuring/elf_lines.h"
 #include "apps/tools/measuring/elf_names.h"
 #include "apps/tools/measuring/images.h"
 
 uint64_t a_variable_of_this_test[4] = {1};
 uint64_t a_function_of_this_test(void);
+
+static const uint32_t line_of_function = __LINE__ + 2;
 
 uint64_t __attribute__((noinline)) a_function_of_this_test(void)
 {
@@ -21,18 +24,16 @@ uint64_t __attribute__((noinline)) a_function_of_this_test(void)
 
 static void is(const void *address, unsigned into, const char *wanted)
 {
-    const char *name = NULL;
-    uint64_t offset = 0;
+    struct images_found found;
 
-    assert_true(images_find((uint32_t)getpid(), (uintptr_t)address + into, &name, &offset));
-    assert_string_equal(name, wanted);
-    assert_int_equal(offset, into);
+    assert_true(images_find((uint32_t)getpid(), (uintptr_t)address + into, &found));
+    assert_string_equal(found.name, wanted);
+    assert_int_equal(found.offset, into);
 }
 
 static void a_process_has_names_of_its_program_and_libraries(void **state)
 {
-    const char *name = NULL;
-    uint64_t offset = 0;
+    struct images_found found;
 
     (void)state;
     is(a_variable_of_this_test, 0, "a_variable_of_this_test");
@@ -40,9 +41,23 @@ static void a_process_has_names_of_its_program_and_libraries(void **state)
     is((const void *)(uintptr_t)a_function_of_this_test, 1, "a_function_of_this_test");
     is((const void *)(uintptr_t)_cmocka_run_group_tests, 2, "_cmocka_run_group_tests");
     for (unsigned i = 0; i <= IMAGES_EVERY; i++)
-        assert_false(images_find((uint32_t)getpid(), 8, &name, &offset));
-    assert_false(images_find((uint32_t)getpid(), (uintptr_t)&name, &name, &offset));
-    assert_false(images_find(UINT32_MAX, (uintptr_t)a_variable_of_this_test, &name, &offset));
+        assert_false(images_find((uint32_t)getpid(), 8, &found));
+    assert_false(images_find((uint32_t)getpid(), (uintptr_t)&found, &found));
+    assert_false(images_find(UINT32_MAX, (uintptr_t)a_variable_of_this_test, &found));
+}
+
+static void its_code_has_lines(void **state)
+{
+    struct images_found found;
+
+    (void)state;
+    assert_true(images_find((uint32_t)getpid(), (uintptr_t)a_function_of_this_test, &found));
+    assert_non_null(found.file);
+    assert_non_null(strstr(found.file, "test_elf_names.c"));
+    assert_int_equal(found.line, line_of_function);
+    assert_true(images_find((uint32_t)getpid(), (uintptr_t)a_variable_of_this_test, &found));
+    assert_null(found.file);
+    assert_int_equal(found.line, 0);
 }
 
 static uint8_t *own_file(size_t *bytes)
@@ -84,6 +99,32 @@ static void a_file_that_is_cut_short_is_refused(void **state)
         assert_int_equal(names.count, 0);
         free(part);
     }
+    free(file);
+}
+
+/* Its table of sections is at its end. Bytes of any value anywhere do no harm. */
+static void broken_lines_are_read_within_the_file(void **state)
+{
+    struct elf_lines lines, other;
+    size_t bytes;
+    uint8_t *file = own_file(&bytes);
+
+    (void)state;
+    assert_true(elf_lines_read(file, bytes, &lines));
+    assert_true(lines.lines > 50);
+    for (size_t i = 1; i < lines.lines; i++)
+        assert_true(lines.line[i - 1].start < lines.line[i].start);
+    for (unsigned i = 0; i < 2000; i++) { /* the sanitizer sees what is read beyond */
+        uint8_t *broken = malloc(bytes);
+        memcpy(broken, file, bytes);
+        for (unsigned k = 0; k < 1 + i % 40; k++)
+            broken[(uint64_t)rand() * 977 % bytes] = (uint8_t)rand();
+        elf_lines_read(broken, bytes, &other);
+        elf_lines_free(&other);
+        free(broken);
+    }
+    assert_false(elf_lines_read(file, bytes / 2, &other));
+    elf_lines_free(&lines);
     free(file);
 }
 
@@ -187,6 +228,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_has_its_build_id),
         cmocka_unit_test(a_process_has_names_of_its_program_and_libraries),
+        cmocka_unit_test(its_code_has_lines),
+        cmocka_unit_test(broken_lines_are_read_within_the_file),
         cmocka_unit_test(a_file_that_is_cut_short_is_refused),
         cmocka_unit_test(a_name_reaches_as_far_as_it_says),
     };

@@ -207,6 +207,27 @@ static void __attribute__((noinline)) backtraces_name_their_callers(void)
     CHECK(!symbols_find_kernel(0, &place) && !symbols_find_kernel((vaddr_t)text_end, &place));
 }
 
+static struct {
+    uint64_t part[4];
+} with_a_value = {{1, 2, 3, 4}};
+static uint64_t without_a_value[8];
+
+static bool is_variable(const volatile void *at, const char *name, uint64_t offset)
+{
+    struct symbol_found place;
+
+    return symbols_find_kernel((vaddr_t)at, &place) && same(place.function, name) &&
+           place.offset == offset && !place.file;
+}
+
+static void variables_have_their_names(void)
+{
+    CHECK(is_variable(&with_a_value.part[0], "with_a_value", 0));
+    CHECK(is_variable(&with_a_value.part[3], "with_a_value", 24));
+    CHECK(is_variable(&without_a_value[0], "without_a_value", 0));
+    CHECK(is_variable((char *)&without_a_value[7] + 7, "without_a_value", 63));
+}
+
 /* Compares with copies byte by byte; guard bytes around must stay. */
 static void memory_functions_do_every_length_and_alignment(void)
 {
@@ -249,6 +270,7 @@ static const struct suite_test tests[] = {
     {"the clock never runs backwards between CPUs", clock_never_runs_backwards_between_cpus},
     {"sleeps are never short", sleeps_are_never_short},
     {"backtraces name their callers", backtraces_name_their_callers},
+    {"variables have their names", variables_have_their_names},
     {"memory functions do every length and alignment",
      memory_functions_do_every_length_and_alignment},
     {0},
