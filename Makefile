@@ -72,6 +72,7 @@ DEPS_TEST  := $(CROSS_DEPS_TEST_$(ARCH)) g++ libcmocka-dev check libpfm4-dev dev
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 DEPS_FRAMES := tshark
+DEPS_LOADS := curl wrk iperf3 redis-tools
 DEPS_SOFTWARE := tcl make xz-utils
 DEPS_LTP   := git autoconf automake m4 make pkgconf python3
 # The page of watchd: its charts; its tests in a browser, by Prometheus, by Go's pprof.
@@ -196,7 +197,7 @@ deps-efi: deps-build
 deps-run: deps-build
 	@tools/deps.sh '$(firstword $(DEPS_RUN))' $(wordlist 2,9,$(DEPS_RUN))
 deps-test: deps-run
-	@tools/deps.sh $(DEPS_TEST) $(DEPS_FRAMES)
+	@tools/deps.sh $(DEPS_TEST) $(DEPS_FRAMES) $(DEPS_LOADS)
 deps-web:
 	@command -v npm >/dev/null || tools/deps.sh $(firstword $(DEPS_WEB))
 	@tools/deps.sh $(wordlist 2,9,$(DEPS_WEB))
