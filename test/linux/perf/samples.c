@@ -43,8 +43,8 @@ static void test_clock(struct ring *r)
     }
     while (next_record(r, &u))
         ;
-    ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0);
     uint64_t begin = clock_of(r->page);
+    ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0);
     for (int tries = 0; samples < 10 && tries < 2000; tries++) {
         work(LOOPS);
         while (next_record(r, &u)) {
