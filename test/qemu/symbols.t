@@ -8,10 +8,14 @@ case $arch in aarch64) cross=aarch64-linux-gnu- ;; *) cross= ;; esac
 # agrees ELF TABLE: at the start of every function the table and binutils say the same function,
 # file and line.  (Of a function out of a header binutils may name the file that includes it.)
 # One of many addresses binutils 2.40 may not find though it does when it is asked for that alone.
+# Copies of lwIP, which have no lines, are not asked for alone.
 lines_of() { # ELF
-	"${cross}addr2line" -e "$1" <"$work/addresses" | paste -d' ' "$work/addresses" - |
-		while read -r address line; do
-		case $line in *\?*) line=$("${cross}addr2line" -e "$1" "$address") ;; esac
+	"${cross}addr2line" -e "$1" <"$work/addresses" | paste -d' ' "$work/functions" - |
+		while read -r address name line; do
+		case $name-$line in
+		n[1-7]_*) ;;
+		*\?*) line=$("${cross}addr2line" -e "$1" "$address") ;;
+		esac
 		echo "$line"
 	done
 }
