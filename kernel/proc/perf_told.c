@@ -6,9 +6,10 @@
 
 static uint8_t record[PERF_RECORD_BYTES]; /* perf_rings */
 
-/* Writes a record of the caller to the events that tell of it and want it. `length`: makes it. */
+/* Makes a record, and returns its length; 0: the event does not want it. */
 typedef size_t make_record(struct perf_event *e, const struct perf_ident *i, const void *arg);
 
+/* Writes a record of the caller to the events that tell of it and want it. */
 static void tell(const struct thread *t, make_record *make, const void *arg)
 {
     perf_take_records();

@@ -10,7 +10,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +22,7 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#include "test/linux/model.h"
 
 #define ENDS       16
 #define MESSAGES   8     /* that may wait at an end */
@@ -72,31 +72,10 @@ struct listener {
 static struct end ends[ENDS];
 static struct listener listeners[KINDS]; /* of UNIX_STREAM, UNIX_PACKET, TCP */
 static int epoll_fd;
-static unsigned last_id, step;
-static uint64_t seed, operations[KINDS];
-static char log_line[200];
+static unsigned last_id;
+static uint64_t operations[KINDS];
 
-/* ---- Chance and checks ----------------------------------------------------------------------- */
-
-static uint64_t below(uint64_t n)
-{
-    uint64_t z = seed += 0x9e3779b97f4a7c15ull;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return (z ^ z >> 31) % n;
-}
-
-static void note(const char *form, ...)
-{
-    va_list list;
-
-    va_start(list, form);
-    vsnprintf(log_line, sizeof log_line, form, list);
-    va_end(list);
-    if (getenv("VERBOSE"))
-        printf("# %u: %s\n", step, log_line);
-}
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 static void fail(const struct end *e, const char *what, long got, long wanted)
 {
@@ -111,12 +90,6 @@ static void expect(const struct end *e, const char *what, long got, long wanted)
 {
     if (got != wanted)
         fail(e, what, got, wanted);
-}
-
-/* The result of a call: a number, or minus the error. */
-static long result_of(long r)
-{
-    return r < 0 ? -errno : r;
 }
 
 static uint64_t now_ms(void)

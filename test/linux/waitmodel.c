@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +23,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
+#include "test/linux/model.h"
 
 #define THINGS     16
 #define PAGE       4096
@@ -68,31 +68,10 @@ static int signals[SIGNALS];
 static int pending[SIGNALS][QUEUED]; /* values, oldest first */
 static unsigned pending_count[SIGNALS];
 static int epoll_fd, last_value;
-static unsigned last_id, step;
-static uint64_t seed, operations[KINDS];
-static char log_line[200];
+static unsigned last_id;
+static uint64_t operations[KINDS];
 
-/* ---- Chance and checks ----------------------------------------------------------------------- */
-
-static uint64_t below(uint64_t n)
-{
-    uint64_t z = seed += 0x9e3779b97f4a7c15ull;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return (z ^ z >> 31) % n;
-}
-
-static void note(const char *form, ...)
-{
-    va_list list;
-
-    va_start(list, form);
-    vsnprintf(log_line, sizeof log_line, form, list);
-    va_end(list);
-    if (getenv("VERBOSE"))
-        printf("# %u: %s\n", step, log_line);
-}
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 static void expect(const struct thing *t, const char *what, long got, long wanted)
 {
@@ -103,12 +82,6 @@ static void expect(const struct thing *t, const char *what, long got, long wante
            (unsigned long)wanted);
     printf("not ok 1 - descriptors that wait do what the model says\n1..1\n");
     exit(1);
-}
-
-/* The result of a call: a number, or minus the error. */
-static long result_of(long r)
-{
-    return r < 0 ? -errno : r;
 }
 
 /* ---- The model ------------------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
 
 compiler=$arch-linux-gnu-gcc
 command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
-"$compiler" -O1 -static -o "$work/sockmodel" test/linux/sockmodel.c
-"$compiler" -O1 -static -o "$work/waitmodel" test/linux/waitmodel.c
+"$compiler" -O1 -static -I. -o "$work/sockmodel" test/linux/sockmodel.c
+"$compiler" -O1 -static -I. -o "$work/waitmodel" test/linux/waitmodel.c
 tar -C "$work" -cf "$work/initrd.tar" sockmodel waitmodel
 
 for seed in ${SEEDS:-1 2}; do
