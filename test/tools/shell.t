@@ -19,29 +19,30 @@ type stty size; hello a\r
 see 30 100
 see arguments=1: Hello! [a]
 see # 
-type sleep 1000\r
-wait 2
+type sh -c "echo re\x27\x27ady; exec sleep 1000"\r
+see ready
 type \x03
 see ^C
 see # 
-type sleep 1000\r
-wait 2
+type sh -c "echo re\x27\x27ady; exec sleep 1000"\r
+see ready
 type \x1a
 see Stopped
 see # 
 type kill -9 %1; sleep 0.5; jobs\r
 see Killed
 see # 
-type cat\r
+type echo re\x27\x27ady; cat\r
+see ready
 type twp\x7fo words\x17\x15third\r
 see third
 see third
 size 40 120
 type \x04
 see # 
-type stty size; sleep 1000\r
+type stty size; sh -c "echo re\x27\x27ady; exec sleep 1000"\r
 see 40 120
-wait 2
+see ready
 type early\r\x03
 see # 
 type sh -c "exit 7"; exit $?\r' shell $plain
