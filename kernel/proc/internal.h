@@ -149,9 +149,11 @@ uint64_t process_made(void);
 void process_get(struct process *p);
 /* Returns the process with this pid, referenced, or NULL. */
 struct process *process_find(uint32_t pid);
-/* Returns the process with this pid, referenced, or NULL. Its space stays until process_look_end(),
- * which must come soon; the caller may not sleep meanwhile. */
+/* Returns the process with this pid, referenced, or NULL. Its space and descriptors stay until
+ * process_look_end(), which must come soon; the caller may not sleep meanwhile. */
 struct process *process_look(uint32_t pid);
+/* As process_look(), for the process with most memory, resident, swapped out and of the kernel. */
+struct process *process_look_largest(void);
 void process_look_end(struct process *p);
 /* As process_look(), but NULL if `reader` may not see the process. */
 struct process *process_look_for(const struct process *reader, uint32_t pid);
@@ -176,9 +178,6 @@ bool process_is_program(const char *file);
 /* Prints that there is no such application, which name is nearest, and which applications there
  * are. */
 void process_say_unknown(const char *name);
-/* Returns the process with most memory, resident, swapped out and of the kernel, referenced, or
- * NULL. */
-struct process *process_largest(void);
 /* How often freeing a process's memory has begun and finished. If the two differ, or `finished` has
  * changed since a page could not be had, memory may be free without ending a process. */
 struct process_reaps {
@@ -299,5 +298,5 @@ struct thread *uthread_find_locked(struct process *p, uint32_t tid);
  * in its parent's working directory, or, if that is NULL, in the root. Returns 0, -ENOMEM or
  * -EDQUOT. */
 int stdio_open(struct process *p, struct process *parent);
-/* Writes text that still waits for the end of its line. */
+/* Writes text of p that still waits for the end of its line. p is the caller, or looked at. */
 void stdio_flush(struct process *p);

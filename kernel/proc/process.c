@@ -495,20 +495,25 @@ struct process *process_after(uint32_t pid)
     return pick_process(comes_after, pid);
 }
 
-struct process *process_largest(void)
-{
-    return pick_process(has_pages, 0);
-}
-
-struct process *process_look(uint32_t pid)
+static struct process *look(process_worth *worth, uint32_t pid)
 {
     bool irq = spin_lock(&table_lock);
-    struct process *found = pick_locked(has_pid, pid);
+    struct process *found = pick_locked(worth, pid);
 
     if (found)
         __atomic_fetch_add(&found->lookers, 1, __ATOMIC_RELAXED);
     spin_unlock(&table_lock, irq);
     return found;
+}
+
+struct process *process_look(uint32_t pid)
+{
+    return look(has_pid, pid);
+}
+
+struct process *process_look_largest(void)
+{
+    return look(has_pages, 0);
 }
 
 void process_look_end(struct process *p)

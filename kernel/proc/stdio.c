@@ -58,6 +58,7 @@ int stdio_open(struct process *p, struct process *parent)
 
 void stdio_flush(struct process *p)
 {
+    ASSERT(p == thread_current()->process || __atomic_load_n(&p->lookers, __ATOMIC_RELAXED));
     for (unsigned fd = 1; fd <= 2; fd++) {
         struct file *f = files_find(p->files, fd);
         if (f)

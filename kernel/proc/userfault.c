@@ -40,7 +40,8 @@ static struct cause swap_state(void)
     return (struct cause){"none", "there is no swap disk"};
 }
 
-/* Ends p, which has all the memory that `limit` allows: "machine", or names of boot arguments. */
+/* Ends p, the caller's or looked at, which has all the memory that `limit` allows: "machine", or
+ * names of boot arguments. */
 static void end_for_memory(struct process *p, const char *limit)
 {
     struct cause swap = swap_state();
@@ -93,7 +94,7 @@ static bool ends_itself(struct process *p, int err, vaddr_t va)
  * any. */
 static bool end_largest_but(struct process *p)
 {
-    struct process *victim = process_largest();
+    struct process *victim = process_look_largest();
 
     if (!victim || victim == p)
         end_for_memory(p, "machine");
@@ -101,7 +102,7 @@ static bool end_largest_but(struct process *p)
         end_for_memory(victim, "machine");
     bool other = victim && victim != p;
     if (victim)
-        process_put(victim);
+        process_look_end(victim);
     return other;
 }
 
