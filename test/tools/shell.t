@@ -12,6 +12,13 @@ typed() { # STEPS WORDS...: types to ./vigil; leaves what was shown in $console
 packages=bash,coreutils,dash,findutils,grep,less,mawk,ncurses-base,procps,sed,util-linux
 plain="--arch $arch --machine qemu --smp 2"
 
+# The first one fetches the packages, which takes any time.
+printf 'exit 3\n' >"$work/script"
+status=0
+# shellcheck disable=SC2086
+./vigil shell $plain <"$work/script" >"$console" 2>"$work/stderr" || status=$?
+status_is 3 "a shell whose input is a file"
+
 # shellcheck disable=SC2086
 typed 'see Ctrl-A, then x
 see # 
@@ -68,9 +75,4 @@ type \x03
 wait 0.4
 type \x03' run $plain --deb $packages -- bash -c 'trap "" INT; echo ready; while :; do :; done'
 status_is 130 "a second Ctrl-C within a second ends the machine"
-printf 'exit 3\n' >"$work/script"
-status=0
-# shellcheck disable=SC2086
-./vigil shell $plain <"$work/script" >"$console" 2>"$work/stderr" || status=$?
-status_is 3 "a shell whose input is a file"
 done_testing
