@@ -196,7 +196,7 @@ deps-efi: deps-build
 	@tools/deps.sh $(DEPS_EFI)
 deps-run: deps-build
 	@tools/deps.sh '$(firstword $(DEPS_RUN))' $(wordlist 2,9,$(DEPS_RUN))
-deps-test: deps-run
+deps-test: deps-run deps-web
 	@tools/deps.sh $(DEPS_TEST) $(DEPS_FRAMES) $(DEPS_LOADS)
 deps-web:
 	@command -v npm >/dev/null || tools/deps.sh $(firstword $(DEPS_WEB))
