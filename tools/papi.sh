@@ -7,8 +7,12 @@
 #                                    leaves out (run_tests_exclude.txt)
 #
 # LOOPS: how much floating-point work a test does (2000000; PAPI's own number is 20000000): the
-# threshold of overflows is a twentieth of it, as PAPI has it. SECONDS_EACH of the machine's time
-# end a test (10). What each has printed is in build/ARCH/papi/suite/out.
+# threshold of overflows is a twentieth of it, as PAPI has it. WORK_SECONDS of the machine's time
+# are filled by the mixed work of some tests, each time (0, once through; PAPI's own number is 2).
+# SECONDS_EACH of it end a test (10). What each has printed is in build/ARCH/papi/suite/out.
+#
+# Vigil's breakdown is off: its own events must have turns on the counters, so that not all sets fit
+# that the counters alone could hold.
 set -eu
 cd "$(dirname "$0")/.."
 arch=$1
@@ -30,8 +34,8 @@ cp -r "$root/usr/share/doc/papi-examples/examples" "$dir/suite"
 suite=$PWD/$dir/suite
 mkdir "$suite/out"
 find "$suite" -name '*.gz' -exec gunzip {} +
-sed -i "s/\(NUM_FLOPS *\)20000000/\1$loops/; s/\(THRESHOLD *\)1000000/\1$((loops / 20))/" \
-	"$suite/testlib/do_loops.h"
+sed -i "s/\(NUM_FLOPS *\)20000000/\1$loops/; s/\(THRESHOLD *\)1000000/\1$((loops / 20))/
+	s/\(NUM_WORK_SECONDS \)2/\1${WORK_SECONDS:-0}/" "$suite/testlib/do_loops.h"
 flags="-O1 -w -DPAPI_NUM_COMP=5 -I$root/usr/include"
 (
 	cd "$suite/testlib"
@@ -64,6 +68,6 @@ for t; do
 done
 END
 sed -i "s/SECONDS/${SECONDS_EACH:-10}/" "$dir/run.sh"
-exec ./vigil run --arch "$arch" --smp "${CPUS:-4}" --no-report \
+exec ./vigil run --arch "$arch" --kernel-args hpm.breakdown=off --smp "${CPUS:-4}" --no-report \
 	--deb papi-tools,dash,coreutils,grep --share "$suite:rw=/suite" --file "$PWD/$dir/run.sh" \
 	--timeout "${TIMEOUT:-3000}" -- sh "$PWD/$dir/run.sh" "$@" </dev/null

@@ -79,9 +79,16 @@ static struct mutex *end_of(const struct file *f, bool writes)
     return &ends[(uintptr_t)f->v / sizeof(*f->v) % ARRAY_SIZE(ends)];
 }
 
+/* Returns whether others at the same position wait: what a device has is no matter of positions. */
+static bool takes_turns(const struct file *f, uint64_t at)
+{
+    return at == FILE_HERE && !f->v->ops->stream &&
+           (vnode_is(f->v, S_IFREG) || vnode_is(f->v, S_IFDIR));
+}
+
 struct mutex *file_enter(struct file *f, uint64_t at, bool writes)
 {
-    if (at == FILE_HERE && !f->v->ops->stream)
+    if (takes_turns(f, at))
         mutex_lock(&f->turn);
     struct mutex *end = end_of(f, writes);
     if (end)
@@ -93,7 +100,7 @@ void file_leave(struct file *f, uint64_t at, struct mutex *end)
 {
     if (end)
         mutex_unlock(end);
-    if (at == FILE_HERE && !f->v->ops->stream)
+    if (takes_turns(f, at))
         mutex_unlock(&f->turn);
 }
 

@@ -30,7 +30,7 @@ struct file {
     uint32_t refs;   /* [A] */
     uint32_t flags;  /* [A] of open(2): O_ACCMODE, O_APPEND, O_NONBLOCK, O_PATH, O_DIRECTORY, ... */
     struct list watched;     /* epoll.c: epolls that wait for it */
-    struct mutex turn;       /* held over what uses the position, but of a stream */
+    struct mutex turn;       /* held over what uses the position of a file or a folder */
     struct spinlock lock;    /* LOCK_FILE */
     struct file_owner owner; /* [lock] */
     uint64_t at; /* [lock] where read and write go on; of a folder the cursor of its list */
@@ -43,8 +43,8 @@ int file_make(struct vnode *v, uint32_t flags, struct file **out);
 struct file *file_get(struct file *f);
 void file_put(struct file *f); /* closes it, if it was the last reference; NULL: nothing */
 /* Enter and leave a transfer at the file's position, or at `at`: others at the position wait, and,
- * if it `writes` to the end (O_APPEND), others that do so in the same file. Streams need no turns.
- * Entering returns what leaving wants. */
+ * if it `writes` to the end (O_APPEND), others that do so in the same file. Streams and devices
+ * need no turns. Entering returns what leaving wants. */
 struct mutex *file_enter(struct file *f, uint64_t at, bool writes);
 void file_leave(struct file *f, uint64_t at, struct mutex *end);
 /* Entered: read and write user memory at the file's position, or at `at`. Return the number of

@@ -1,10 +1,11 @@
 /*
  * Threads that write to the end of one file, and that read and write at one position: each record
- * is there whole, and once. Signals do not cut the transfers of a file short. Prints TAP; the same
- * under Linux.
+ * is there whole, and once; of a device they do not wait for each other. Signals do not cut the
+ * transfers of a file short. Prints TAP; the same under Linux.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -100,6 +102,25 @@ static intptr_t run(void *(*what)(void *))
     return sum;
 }
 
+/* Reads a device that threads share. Returns how often the thread was switched from meanwhile. */
+static void *read_device(void *arg)
+{
+    enum { READS = 2000 };
+    struct perf_event_attr a = {
+        .type = PERF_TYPE_SOFTWARE, .size = sizeof a, .config = PERF_COUNT_SW_CONTEXT_SWITCHES};
+    int fd = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, 0);
+    uint64_t switches = READS, before = 0;
+    char byte;
+
+    (void)arg;
+    (void)!read(fd, &before, sizeof before);
+    for (int i = 0; i < READS; i++)
+        (void)!read(shared, &byte, 1);
+    (void)!read(fd, &switches, sizeof switches);
+    close(fd);
+    return (void *)(intptr_t)(switches - before);
+}
+
 static bool has_all(const char *path)
 {
     uint8_t record[BYTES];
@@ -147,6 +168,11 @@ int main(void)
     memset(seen, 0, sizeof seen);
     lseek(shared, 0, SEEK_SET);
     check(run(read_shared) == ALL, "records read at one position are read once, and whole");
+    close(shared);
+    shared = open("/dev/zero", O_RDONLY);
+    intptr_t switches = run(read_device);
+    printf("# switches while threads read a device: %ld\n", (long)switches);
+    check(switches < 400, "threads that read a device do not wait for each other");
     check(is_never_cut(), "a signal does not cut a transfer of a file short");
     printf("1..%u\n", count);
     return failed != 0;
