@@ -234,7 +234,9 @@ hpmrec limit=1001 -- hello|argument=limit reason=range
 END
 refusals <<'END'
 hpmrec by=colour -- hello|argument=by reason=value
-hpmrec format=json -- hello|argument=format reason=value
+hpmrec format=xml -- hello|argument=format reason=value
+hpmrec heads=csv -- hello|argument=heads reason=conflict
+hpmrec heads=xml format=samples -- hello|argument=heads reason=value
 hpmrec speed=1 -- hello|argument=speed reason=unknown
 hpmrec --|argument=program reason=missing
 hpmrec -- nosuch|argument=program reason=unknown
@@ -242,6 +244,7 @@ hpmtop criteria=nosuch times=1|argument=criteria reason=unknown
 hpmtop metrics=nosuch times=1|argument=metrics reason=unknown
 hpmtop metrics=cycles,instructions,ipc,cpi,LOADS times=1|argument=metrics reason=many
 hpmtop interval=20|argument=times reason=missing
+hpmtop format=xml times=1|argument=format reason=value
 END
 
 start machine=openpower720 timeout=300 -- -- hpmrec criteria=access.any@100 ms=60 '&' hpmrec \

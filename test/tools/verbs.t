@@ -29,6 +29,10 @@ refused "unknown option '-x'; ./vigil help stat lists them" stat -x 3 -- hello
 refused "unknown option '-r'; ./vigil help top lists them" top -r 3 -- hello
 refused "-r 0: expected a number of boots" stat -r 0 -- hello
 refused "-e: its value is missing" stat -e
+for verb in top mem c2c record; do
+	refused "-F xml: expected text, csv or json" $verb -F xml -- hello
+done
+refused "-o /no/folder/a.csv: No such file or directory" mem -F csv -o /no/folder/a.csv -- hello
 refused "no program is named" stat -e cycles
 refused "-r: plain QEMU has no seeds" stat -r 2 --machine qemu -- hello
 refused "--kernel linux: Vigil's tools run under Vigil only" top --kernel linux -- hello
@@ -76,6 +80,26 @@ done
 	vigil top $plain -e cycles -- private threads=2 ms=5
 	status_is 0 "top"
 	says '^ +[0-9.]+ % +[0-9]+ +[0-9,]+  [a-z_]+ +private ' "... a function of the program"
+	for form in csv json; do
+		vigil top $plain -F $form -o "$work/top.$form" -e cycles -- private threads=2 ms=5
+		ok '[ "$status" = 0 ] && cmp -s "$console" "$work/top.$form"' \
+			"top -F $form: the report is in the file, too"
+		vigil mem $plain -F $form -o "$work/mem.$form" --policy memory=2M -- sweep pages=1000
+		ok '[ "$status" = 0 ] && cmp -s "$console" "$work/mem.$form"' "mem -F $form"
+		vigil record $plain -F $form -o "$work/rec" -- private threads=2 ms=5
+		cp "$work/rec/report.$form" "$work/record.$form"
+		ok '[ "$status" = 0 ] && cmp -s "$console" "$work/record.$form" &&
+			[ "$(head -c 8 "$work/rec/perf.data")" = PERFILE2 ]' "record -F $form: beside perf.data"
+		vigil c2c --arch "$arch" -F $form -o "$work/c2c.$form" -- falseshare cpus=0,4,2,6
+		ok '[ "$status" = 0 ] && cmp -s "$console" "$work/c2c.$form"' "c2c -F $form"
+	done
+	for verb in top:hpmrec mem:memstat record:hpmrec c2c:c2c; do
+		file=$work/${verb%:*} tool=${verb#*:}
+		cat "$file.csv" "$file.json" >"$console"
+		ok 'python3 -m json.tool --json-lines "$file.json" >/dev/null' "${verb%:*}: JSON, line by line"
+		ok 'python3 -B test/qemu/records_check.py "$console" "$tool"' "... of the columns of its CSV"
+		ok 'python3 -B test/qemu/records_check.py "$console" vigil machine' "... with the machine"
+	done
 	vigil record $plain -g -o "$work/rec" -- private threads=2 ms=5
 	status_is 0 "record"
 	ok '[ "$(head -c 8 "$work/rec/perf.data")" = PERFILE2 ] && grep -q "<svg" "$work/rec/flame.svg"' \

@@ -1,6 +1,8 @@
 """`./vigil stat`, `record`, `top`, `c2c`, `mem`, `trace`, `list`, `compare`: a program is started
 under one of Vigil's tools in the guest, and what the tool printed among the kernel's lines
 becomes a report."""
+import csv
+import io
 import json
 import os
 import platform
@@ -18,7 +20,8 @@ import pack
 
 REPORT_TO = "out=/dev/kmsg"
 OWN = {"-e": "events", "-r": "runs", "-o": "output",  # options with a value
-       "-i": "begin", "-b": "build"}
+       "-i": "begin", "-b": "build", "-F": "format"}
+FORMATS = ("text", "csv", "json")
 MARKS = {"-g": "chains", "-f": "functions"}
 
 HELP = {
@@ -36,23 +39,28 @@ report goes to standard error.
 example: ./vigil stat -r 5 -e cycles,ipc,l1d.miss -- scoreboard ms=20
 """,
     "top": """\
-usage: ./vigil top [-e CRITERIA] [option of run ...] [--] PROGRAM [argument ...]
+usage: ./vigil top [-e CRITERIA] [-F FORMAT] [-o FILE] [option of run ...] [--] PROGRAM ...
 
 Samples a program while it runs, and prints the functions that most samples fell in, on standard
 error.
 
   -e CRITERIA  what to sample by: events, or accesses by where the data were  (cycles)
+  -F FORMAT    text, or csv or json: lines for programs  (text)
+  -o FILE      write the report there, too
 
 example: ./vigil top -e cycles,access.remote -- scoreboard ms=50
 """,
     "record": """\
-usage: ./vigil record [-e CRITERIA] [-g] [-o FOLDER] [option of run ...] [--] PROGRAM [argument ...]
+usage: ./vigil record [-e CRITERIA] [-g] [-F FORMAT] [-o FOLDER] [option of run ...] [--] PROGRAM
+                      [argument ...]
 
 Samples a program while it runs, and writes perf.data, which Debian's perf reads on this host.
 
   -e CRITERIA  what to sample by  (cycles)
   -g           with chains of calls; also draws them: flame.svg
-  -o FOLDER    where perf.data, flame.svg and console.txt go  (vigil.record)
+  -F FORMAT    text, or csv or json: what was recorded as lines for programs, also in report.csv or
+               report.json  (text)
+  -o FOLDER    where perf.data, flame.svg, console.txt and the report go  (vigil.record)
 
 example: ./vigil record -g -- scoreboard ms=50
 """,
@@ -68,19 +76,25 @@ it; says what the program's critical path was made of, and draws a timeline for 
 example: ./vigil trace -- scoreboard ms=20
 """,
     "c2c": """\
-usage: ./vigil c2c [option of run ...] [--] PROGRAM [argument ...]
+usage: ./vigil c2c [-F FORMAT] [-o FILE] [option of run ...] [--] PROGRAM [argument ...]
 
 Finds the cache lines that chips contend for, on standard error: variables, code, threads; true or
 false sharing; what padding would save. Of Linux programs that load libraries it also says which
 code has allocated what is in a line: a library is loaded into them that notes that (LD_PRELOAD).
 
+  -F FORMAT  text, or csv or json: lines for programs  (text)
+  -o FILE    write the report there, too
+
 example: ./vigil c2c -- falseshare cpus=0,4,2,6
 """,
     "mem": """\
-usage: ./vigil mem [option of run ...] [--] PROGRAM [argument ...]
+usage: ./vigil mem [-F FORMAT] [-o FILE] [option of run ...] [--] PROGRAM [argument ...]
 
 Says what became of a program's memory, by region, on standard error: pages, faults, pages read
 and written; and how often it would miss with other memory.
+
+  -F FORMAT  text, or csv or json: lines for programs  (text)
+  -o FILE    write the report there, too
 
 example: ./vigil mem --policy memory=4M -- sweep pages=2000
 """,
@@ -113,7 +127,7 @@ class Wanted:
 
     def __init__(self, verb, words, text=None):
         """`text`: the verb's help, which says which options it has."""
-        self.events = self.output = self.runs = self.begin = self.build = None
+        self.events = self.output = self.runs = self.begin = self.build = self.format = None
         self.chains = self.functions = False
         run, words = [], list(words)
         text = text or HELP[verb]
@@ -134,6 +148,9 @@ class Wanted:
                 setattr(self, OWN[word], words.pop(0))
         self.run = [*run, *words]
         self.boots = number(self.runs) if self.runs is not None else 1
+        if self.format not in (None, *FORMATS):
+            raise options.UsageError(f"-F {self.format}: expected text, csv or json")
+        self.records = self.format if self.format != "text" else None  # csv or json
 
 
 def number(text):
@@ -191,6 +208,18 @@ class Boot:
                    len(self.lines))
         return self.lines[from_:end]
 
+    def shown(self, wanted, tool, seed):
+        """Returns the report of `tool`, and on what machine it was, in the format that is wanted;
+        of csv and json all lines that are the tool's, and none else."""
+        if not wanted.records:
+            return [*self.report(f"{tool}: of=", tool), f"vigil: {self.where([seed])}"]
+        begins = f'{{"{tool}":"' if wanted.records == "json" else f"{tool},"
+        lines = [line for line in self.lines if line.startswith(begins)]
+        if not lines:
+            raise MeasureError(f"{tool} printed no report; the program's status is {self.status}")
+        return [*lines, *record_lines(wanted.records, "vigil", "machine", {
+            "machine": self.machine, "arch": self.arch, "cpus": self.cpus, "seed": seed})]
+
     def where(self, seeds):
         return (f"machine={self.machine} arch={self.arch} cpus={self.cpus} "
                 f"seed={seeds[0]}" + (f"..{seeds[-1]}" if len(seeds) > 1 else ""))
@@ -198,6 +227,25 @@ class Boot:
 
 def show(text):
     print(text, file=sys.stderr)
+
+
+def show_all(lines, path):
+    """Shows the lines, and writes them to the file, if there is one."""
+    for line in lines:
+        show(line)
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+
+
+def record_lines(form, tool, kind, columns):
+    """Returns the lines of a record as the tools print it (apps/tools/measuring/record.h)."""
+    if form == "json":
+        return [json.dumps({tool: kind, **columns}, separators=(",", ":"))]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([[tool, kind, *columns],
+                                                     [tool, kind, *columns.values()]])
+    return text.getvalue().splitlines()
 
 
 # ---- stat ----------------------------------------------------------------------------------------
@@ -328,16 +376,26 @@ def change(r, differs):
 
 # ---- The others ----------------------------------------------------------------------------------
 
-def under(verb, tool, first):
-    """Returns a verb that shows what `tool` printed, from the line on that begins with `first`."""
+def as_records(wanted, argument="format"):
+    """Returns a tool's arguments for the format that is wanted."""
+    return [f"{argument}={wanted.records}"] if wanted.records else []
+
+
+def report_of(top, say, wanted, o, tool):
+    """Runs the program under `tool`, and shows its report. Returns the exit status."""
+    if wanted.output:
+        written(o, wanted.output, False)
+    boot = Boot(top, say, o, [*tool, *as_records(wanted)])
+    show_all(boot.shown(wanted, tool[0], int(o.seed or 1)), wanted.output)
+    return boot.status
+
+
+def under(verb, tool):
+    """Returns a verb that shows what `tool` printed."""
     def run(top, words, say):
         wanted = Wanted(verb, words)
-        o = options.parse(wanted.run)
-        boot = Boot(top, say, o, [*tool, *([f"criteria={wanted.events}"] if wanted.events else [])])
-        for line in boot.report(first, tool[0]):
-            show(line)
-        show(f"vigil: {boot.where([int(o.seed or 1)])}")
-        return boot.status
+        criteria = [f"criteria={wanted.events}"] if wanted.events else []
+        return report_of(top, say, wanted, options.parse(wanted.run), [tool, *criteria])
     return run
 
 
@@ -358,34 +416,32 @@ def c2c(top, words, say):
                        check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         o.file = [*o.file, library]
         o.env = [*o.env, f"LD_PRELOAD={library}"]
-    boot = Boot(top, say, o, tool)
-    for line in boot.report("c2c: of=", "c2c"):
-        show(line)
-    show(f"vigil: {boot.where([int(o.seed or 1)])}")
-    return boot.status
+    return report_of(top, say, wanted, o, tool)
 
 
 def record(top, words, say):
     wanted = Wanted("record", words)
     o = options.parse(wanted.run)
     o.out = folder = written(o, wanted.output or "vigil.record", True)
-    tool = ["hpmrec", "format=samples", *(["chains=table"] if wanted.chains else []),
+    tool = ["hpmrec", "format=samples", *as_records(wanted, "heads"),
+            *(["chains=table"] if wanted.chains else []),
             *([f"criteria={wanted.events}"] if wanted.events else [])]
     boot = Boot(top, say, o, tool)
     console, data = os.path.join(folder, "console.txt"), os.path.join(folder, "perf.data")
-    heads = [line for line in boot.report("hpmrec: of=", "hpmrec") if line.startswith("hpmrec: ")]
+    said = [line for line in boot.shown(wanted, "hpmrec", int(o.seed or 1))
+            if wanted.records or line.startswith(("hpmrec: ", "vigil: "))]
     built = os.path.join(top, "build", boot.arch)
     tool_of_host(top, "perf_data.py", console, data, os.path.join(built, "vigil.elf"),
                  os.path.join(built, "bin"), os.path.join(folder, "vigil.tar"))
-    for line in heads:
-        show(line)
     if wanted.chains:
         flame = os.path.join(folder, "flame.svg")
         with open(flame, "wb") as file:
             file.write(tool_of_host(top, "flame.py", console))
-        show(f"vigil: wrote {flame}")
-    show(f"vigil: wrote {data}: perf report -i {data}")
-    show(f"vigil: {boot.where([int(o.seed or 1)])}")
+    if wanted.records:
+        show_all(said, os.path.join(folder, f"report.{wanted.records}"))
+        return boot.status
+    wrote = [f"vigil: wrote {flame}"] if wanted.chains else []
+    show_all([*said[:-1], *wrote, f"vigil: wrote {data}: perf report -i {data}", said[-1]], None)
     return boot.status
 
 
@@ -436,6 +492,6 @@ def trace(top, words, say):
 
 VERBS = {"stat": stat, "record": record, "compare": compare, "list": list_names,
          "trace": trace,
-         "top": under("top", ["hpmrec"], "hpmrec: of="),
+         "top": under("top", "hpmrec"),
          "c2c": c2c,
-         "mem": under("mem", ["memstat"], "memstat: of=")}
+         "mem": under("mem", "memstat")}

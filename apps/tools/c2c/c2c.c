@@ -188,6 +188,7 @@ static void report(const struct program *p, const char *program)
         r.lost_near += a.lost;
     }
     recording_cost(&recording, r.cost);
+    r.cost_pct = recording_cost_pct(&recording);
     if (!lines_find(&lines, &r.found)) {
         printf("c2c: lines=unknown reason=memory: there is not enough for their tables\n");
         return;

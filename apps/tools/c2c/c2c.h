@@ -15,8 +15,9 @@ struct c2c_report {
     const struct lines *all;
     struct sys_sample_account account; /* of the accesses that other chips' caches served */
     uint64_t lost_near;
-    uint64_t busy; /* cycles of the machine that were not idle; 0: unknown */
-    char cost[FIGURE_MAX];
+    uint64_t busy;         /* cycles of the machine that were not idle; 0: unknown */
+    char cost[FIGURE_MAX]; /* in percent, or "unknown" */
+    double cost_pct;       /* the same, or NAN */
     unsigned cpus, chips, chip_cpus, chip_cores; /* of the first chip */
     bool sites;         /* allocations are known (measuring/allocations.h) */
     double near_cycles; /* of an access that the own chip serves; 0: none were recorded */

@@ -282,13 +282,13 @@ static void record_row(enum record_format f, const struct lines_line *line,
     record_text("threads", threads_of(row, text));
     record_text("kind", kinds[row->kind]);
     record_address("pc", row->pc);
-    record_text("function", p->function);
-    record_text("file", p->file);
-    record_number("source_line", p->line);
+    record_text_if("function", p->function);
+    record_text_if("file", p->file);
+    record_number_if("source_line", p->line != 0, p->line);
     record_text("bytes", bytes_of(row, text));
     record_sums(&row->remote);
     record_number("near_records", row->near.records);
-    record_number("near_cycles", mean(&row->near));
+    record_number_if("near_cycles", row->near.accesses != 0, mean(&row->near));
     record_end();
 }
 
@@ -306,9 +306,9 @@ static void record_objects(const struct c2c_report *r, enum record_format f,
         record_address("start", a[i].start);
         record_number("bytes", a[i].bytes);
         record_address("site", a[i].site);
-        record_text("function", p->function);
-        record_text("file", p->file);
-        record_number("source_line", p->line);
+        record_text_if("function", p->function);
+        record_text_if("file", p->file);
+        record_number_if("source_line", p->line != 0, p->line);
         record_end();
     }
 }
@@ -330,15 +330,9 @@ static void record_line(const struct c2c_report *r, enum record_format f,
     record_real("met", line->met, 4);
     record_real("crossed", line->crossed, 4);
     record_number("threads", lines_users(line));
-    if (a.what) {
-        record_text("change", a.what);
-        record_real("saves", a.saving.cycles, 0);
-        record_real("saves_at_most", a.saving.at_most, 0);
-    } else {
-        record_none("change");
-        record_none("saves");
-        record_none("saves_at_most");
-    }
+    record_text_if("change", a.what);
+    record_real_if("saves", a.what, a.saving.cycles, 0);
+    record_real_if("saves_at_most", a.what, a.saving.at_most, 0);
     record_real("dense", line->dense, 4);
     record_number("processes", lines_processes(line));
     record_end();
@@ -357,20 +351,14 @@ static void print_records(const struct c2c_report *r, enum record_format f)
     record_number("lost", r->account.lost);
     record_number("lost_near", r->lost_near);
     record_number("left_out", r->all->left_out);
-    if (r->busy)
-        record_number("busy_cycles", r->busy);
-    else
-        record_none("busy_cycles");
-    record_text("cost_pct", r->cost);
+    record_number_if("busy_cycles", r->busy != 0, r->busy);
+    record_real("cost_pct", r->cost_pct, 3);
     record_number("line_bytes", r->all->line_bytes);
     record_number("cpus", r->cpus);
     record_number("chips", r->chips);
     record_number("chip_cpus", r->chip_cpus);
     record_number("chip_cores", r->chip_cores);
-    if (r->near_cycles > 0)
-        record_real("near_cycles", r->near_cycles, 1);
-    else
-        record_none("near_cycles");
+    record_real_if("near_cycles", r->near_cycles > 0, r->near_cycles, 1);
     record_number("lines", r->found.count);
     record_end();
     for (size_t i = 0; i < r->found.count && i < r->lines; i++)

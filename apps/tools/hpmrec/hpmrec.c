@@ -23,12 +23,14 @@
 #include "apps/libc/state.h"
 
 enum { CPUS_MAX = 256 };
-enum { FORMAT_TEXT, FORMAT_SAMPLES, FORMAT_FOLDED };
+enum { FORMAT_TEXT, FORMAT_SAMPLES, FORMAT_FOLDED, FORMAT_CSV, FORMAT_JSON };
+enum { HEADS_TEXT, HEADS_CSV, HEADS_JSON };
 
 static struct recording_wanted wanted = RECORDING_WANTED;
 static uint64_t rows = 20, run_ms = 1000, all, marks;
-static unsigned by, format;
-static const char *const format_choices[] = {"text", "samples", "folded", NULL};
+static unsigned by, format, heads;
+static const char *const format_choices[] = {"text", "samples", "folded", "csv", "json", NULL};
+static const char *const heads_choices[] = {"text", "csv", "json", NULL};
 static const char *out = "";
 static const char *const chains_choices[] = {"no", "fp", "table", NULL};
 static const struct args_entry entries[] = {
@@ -36,7 +38,10 @@ static const struct args_entry entries[] = {
     {"by", ARGS_CHOICE, &by, 0, 0, shares_by_choices, "what samples are added up by"},
     {"rows", ARGS_NUMBER, &rows, 1, 1000000, NULL, "of each table"},
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices,
-     "tables, every sample as a line, or chains of calls"},
+     "tables, every sample as a line, chains of calls, or tables as csv or json lines for "
+     "programs"},
+    {"heads", ARGS_CHOICE, &heads, 0, 0, heads_choices,
+     "beside samples and chains of calls: as what it is said how they were recorded"},
     {"chains", ARGS_CHOICE, &wanted.chains, 0, 0, chains_choices,
      "chains of calls of samples, by frame pointers or by the programs' tables of frames"},
     {"all", ARGS_NUMBER, &all, 0, 1, NULL, "1: samples of all processes, not of the program only"},
@@ -176,32 +181,68 @@ static void note_sample(const struct sys_sample *s)
         chains_note(recording.session, s);
 }
 
+static struct recording_head head_of(const struct sys_sample_account *a)
+{
+    return (struct recording_head){"hpmrec", a->delivered + a->lost,
+                                   a->taken ? a->stood_for / a->taken : a->period, a->estimate,
+                                   "\n"};
+}
+
 static void print_head(unsigned criterion)
 {
     struct sys_sample_account a = accounts[criterion];
 
-    struct recording_head head = {"hpmrec", a.delivered + a.lost,
-                                  a.taken ? a.stood_for / a.taken : a.period, a.estimate, "\n"};
+    struct recording_head head = head_of(&a);
     struct shares_form form = recording_form(&a, (size_t)rows, "\n");
-    recording_print_head(&a, &head);
+    if (heads == HEADS_TEXT)
+        recording_print_head(&a, &head);
     if (format == FORMAT_TEXT && shares[criterion].samples)
         shares_print(&shares[criterion], &form);
     if (format == FORMAT_FOLDED || (format == FORMAT_SAMPLES && wanted.chains))
         chains_print_folded(criterion, a.name);
 }
 
-static void print_all(const struct program *p, const char *whose)
+/* Writes the run and, with their tables or without, the criteria as records. */
+static void record_all(const char *whose, double ms)
+{
+    struct recording_as as = {heads == HEADS_CSV ? RECORD_CSV : RECORD_JSON, "hpmrec", ms};
+
+    record_begin(as.format, as.tool, "run");
+    record_text("of", whose);
+    record_real("ms", ms, 3);
+    record_real("cost_pct", recording_cost_pct(&recording), 3);
+    record_number_if("chains_cut", wanted.chains, accounts[0].chains_cut);
+    record_number_if("chains_full", wanted.chains, accounts[0].chains_full);
+    record_end();
+    for (unsigned i = 0; i < recording.criteria; i++) {
+        struct recording_head head = head_of(&accounts[i]);
+        recording_record_head(&accounts[i], &head, &as);
+        if (format != FORMAT_SAMPLES && format != FORMAT_FOLDED)
+            recording_record_shares(&accounts[i], &shares[i], (size_t)rows, &as);
+    }
+}
+
+static void print_run(const char *whose, double ms)
 {
     char cost[FIGURE_MAX];
-    double ms = program_ms(p);
 
     recording_cost(&recording, cost);
-    print_samples();
     printf("hpmrec: of=%s ms=%.1f cost_pct=%s", whose, ms, cost);
     if (wanted.chains)
         printf(" chains_cut=%" PRIu64 " chains_full=%" PRIu64, accounts[0].chains_cut,
                accounts[0].chains_full);
     printf(": sampling's part of the busy time\n");
+}
+
+static void print_all(const struct program *p, const char *whose)
+{
+    double ms = program_ms(p);
+
+    print_samples();
+    if (heads != HEADS_TEXT)
+        record_all(whose, ms);
+    else
+        print_run(whose, ms);
     for (unsigned i = 0; i < recording.criteria; i++)
         print_head(i);
 }
@@ -231,6 +272,20 @@ static void record_program(struct program *p)
     end_record();
 }
 
+/* Makes `heads` the form of all that is no sample or chain of calls. */
+static void choose_heads(void)
+{
+    bool beside = format == FORMAT_SAMPLES || format == FORMAT_FOLDED;
+
+    if (heads != HEADS_TEXT && !beside)
+        args_refuse(&table, "heads", "conflict",
+                    "heads= is for format=samples and folded; format=csv and json have all alike");
+    if (format == FORMAT_CSV)
+        heads = HEADS_CSV;
+    if (format == FORMAT_JSON)
+        heads = HEADS_JSON;
+}
+
 int main(int argc, char **argv)
 {
     struct program p;
@@ -238,6 +293,7 @@ int main(int argc, char **argv)
 
     if (program == argc && !strcmp(argv[argc - 1], "--"))
         args_refuse(&table, "program", "missing", "no program behind '--'");
+    choose_heads();
     uint32_t pid = program < argc ? (uint32_t)application_next_pid() : 0;
     if (pid)
         places_name(pid, argv[program]);

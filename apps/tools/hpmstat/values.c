@@ -8,6 +8,7 @@
 #include "apps/tools/hpmstat/hpmstat.h"
 #include "apps/tools/measuring/figures.h"
 #include "apps/tools/measuring/record.h"
+#include "apps/tools/measuring/value.h"
 
 /* ---- Series ---------------------------------------------------------------------------------- */
 
@@ -83,8 +84,6 @@ static const char *describe_sureness(const struct sys_hpm_value *v, char out[2 *
     return out;
 }
 
-static const char *const troubles[] = {"", "not counted", "nothing to divide by", "too large"};
-
 /* Prints a row: a count or metric, how sure it is, the part of the time in which it was seen. */
 static void print_value(const struct sys_hpm_value *v)
 {
@@ -96,8 +95,7 @@ static void print_value(const struct sys_hpm_value *v)
     else if (!v->trouble)
         snprintf(text, sizeof text, "%.3f", (double)v->millionths / 1e6);
     printf("  %18s  %-24s  %-14s", text, v->name,
-           metric ? troubles[v->trouble][0] ? troubles[v->trouble] : "-"
-                  : describe_sureness(v, sure));
+           metric ? v->trouble ? value_trouble(v->trouble) : "-" : describe_sureness(v, sure));
     printf("  %3u.%u %%%s%s%s\n", v->seen_permille / 10, v->seen_permille % 10,
            metric && !v->trouble ? "  " : "", metric && !v->trouble ? v->unit : "",
            v->fitted ? "  fitted" : "");
@@ -189,52 +187,6 @@ void values_begin_record(unsigned format, const char *kind, const struct reading
     record_real("to_ms", r->to_ms, 3);
 }
 
-static void record_count(const struct sys_hpm_value *v)
-{
-    static const char *const sure[] = {[SYS_SURE_EXACT] = "exact",
-                                       [SYS_SURE_INTERVAL] = "interval",
-                                       [SYS_SURE_SHORT] = "short",
-                                       [SYS_SURE_UNSEEN] = "unseen",
-                                       [SYS_SURE_PUBLISHED] = "published",
-                                       [SYS_SURE_BEYOND] = "beyond",
-                                       [SYS_SURE_NONE] = "none"};
-    bool limits = v->sure == SYS_SURE_INTERVAL || v->sure == SYS_SURE_EXACT;
-
-    record_number("value", v->count);
-    record_none("unit");
-    if (limits) {
-        record_number("low", v->sure == SYS_SURE_EXACT ? v->count : v->low);
-        record_number("high", v->sure == SYS_SURE_EXACT ? v->count : v->high);
-    } else {
-        record_none("low");
-        record_none("high");
-    }
-    record_text("sure", v->sure < sizeof sure / sizeof sure[0] ? sure[v->sure] : "unknown");
-    record_real("seen_pct", v->seen_permille / 10.0, 1);
-    record_number("counted", v->counted);
-    record_number("counted_in", v->seen);
-    record_number("of_length", v->length);
-}
-
-static void record_metric(const struct sys_hpm_value *v)
-{
-    if (v->trouble)
-        record_none("value");
-    else
-        record_real("value", (double)v->millionths / 1e6, 6);
-    record_text("unit", v->unit);
-    record_none("low");
-    record_none("high");
-    if (v->trouble)
-        record_text("sure", troubles[v->trouble]);
-    else
-        record_none("sure");
-    record_real("seen_pct", v->seen_permille / 10.0, 1);
-    record_none("counted");
-    record_none("counted_in");
-    record_none("of_length");
-}
-
 static void record_turns(enum record_format as, const struct sys_hpm_value *values, int n)
 {
     const struct sys_hpm_turns *all = &turns.all;
@@ -277,11 +229,7 @@ static void record_values(unsigned format, const struct reading *r,
                      v->sure == SYS_SURE_EXACT;
         values_begin_record(format, "value", r);
         record_text("name", v->name);
-        if (v->kind == SYS_VALUE_METRIC)
-            record_metric(v);
-        else
-            record_count(v);
-        record_number("fitted", v->fitted);
+        record_value(v);
         for (unsigned a = 0; a < SYS_ACCOUNTS; a++)
             if (parts)
                 record_number(accounts[a], v->part[a]);

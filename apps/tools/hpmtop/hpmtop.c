@@ -17,13 +17,17 @@
 #include "apps/tools/measuring/program.h"
 #include "apps/tools/measuring/recording.h"
 #include "apps/tools/measuring/shares.h"
+#include "apps/tools/measuring/value.h"
 #include "apps/libc/hpm.h"
 
 enum { TEXT_MAX = 4095, TAKE_MS = 20, METRICS_MAX = 4 };
+enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 
 static struct recording_wanted wanted = RECORDING_WANTED;
 static const char *metrics = "";
 static uint64_t rows = 12, interval_ms = 1000, times, plain;
+static unsigned format;
+static const char *const format_choices[] = {"text", "csv", "json", NULL};
 static const struct args_entry entries[] = {
     RECORDING_ENTRIES(wanted),
     {"metrics", ARGS_TEXT, &metrics, 0, TEXT_MAX, NULL,
@@ -34,6 +38,8 @@ static const struct args_entry entries[] = {
      "how many pictures; 0: until the program ends"},
     {"rows", ARGS_NUMBER, &rows, 1, 1000, NULL, "of each table"},
     {"plain", ARGS_NUMBER, &plain, 0, 1, NULL, "1: one below the other, without escape sequences"},
+    {"format", ARGS_CHOICE, &format, 0, 0, format_choices,
+     "text, or csv or json lines for programs, which have no escape sequences either"},
 };
 static const struct args_table table = {
     "hpmtop", "shows where time goes: hpmtop interval=MS [...] [-- program argument ...]", entries,
@@ -125,6 +131,48 @@ static void print_threads(double cpus)
     free(sorted);
 }
 
+/* Writes a thread as a record, and each of its metrics that can be read as one more. */
+static void record_thread(const struct share *t, double cpus, const struct recording_as *as)
+{
+    struct sys_hpm_value v[METRICS_MAX];
+    double low, high, share = figure_percent(t->weight, threads.weight);
+    bool known = shares_interval(&threads, t->weight, &low, &high);
+
+    record_begin(as->format, as->tool, "thread");
+    record_real("ms", as->ms, 3);
+    record_number("thread", t->number);
+    record_number("process", t->pid);
+    record_text_if("program", t->program);
+    record_number("samples", t->samples);
+    record_real("share_pct", share, 3);
+    record_real_if("share_low_pct", known, low, 3);
+    record_real_if("share_high_pct", known, high, 3);
+    record_real_if("cpu_pct", cpus > 0, cpus * share, 3);
+    record_end();
+    if (!shown.count || read_metrics(t, v))
+        return;
+    for (int i = 0; i < shown.count; i++) {
+        record_begin(as->format, as->tool, "value");
+        record_real("ms", as->ms, 3);
+        record_number("thread", t->number);
+        record_number("process", t->pid);
+        record_text("name", v[i].name);
+        record_value(&v[i]);
+        record_end();
+    }
+}
+
+/* `cpus` as above. */
+static void record_threads(double cpus, const struct recording_as *as)
+{
+    size_t n = 0;
+    const struct share **sorted = shares_sorted(&threads, &n);
+
+    for (size_t i = 0; sorted && i < n && i < rows; i++)
+        record_thread(sorted[i], cpus, as);
+    free(sorted);
+}
+
 /* ---- Pictures -------------------------------------------------------------------------------- */
 
 static bool is_of_time(unsigned criterion)
@@ -149,7 +197,8 @@ static double busy_cpus(void)
                : 0;
 }
 
-static void print_functions(unsigned criterion)
+/* as: NULL: as text. */
+static void print_functions(unsigned criterion, const struct recording_as *as)
 {
     struct sys_sample_account a;
     struct shares *s = &functions[criterion];
@@ -157,10 +206,36 @@ static void print_functions(unsigned criterion)
     recording_account(&recording, criterion, &a);
     struct recording_head head = {"hpmtop", s->samples,
                                   s->samples ? s->weight / s->samples : a.period, 0, line_end};
+    if (as) {
+        recording_record_head(&a, &head, as);
+        recording_record_shares(&a, s, (size_t)rows, as);
+        shares_clear(s);
+        return;
+    }
     recording_print_head(&a, &head);
     struct shares_form form = recording_form(&a, (size_t)rows, line_end);
     shares_print(s, &form);
     shares_clear(s);
+}
+
+static void record_picture(const struct program *p)
+{
+    struct recording_as as = {format == FORMAT_CSV ? RECORD_CSV : RECORD_JSON, "hpmtop",
+                              program_ms(p)};
+    double cpus = busy_cpus();
+
+    record_begin(as.format, as.tool, "picture");
+    record_real("ms", as.ms, 3);
+    record_real("busy_cpus", cpus, 3);
+    record_number("cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+    record_real("cost_pct", recording_cost_pct(&recording), 3);
+    record_number("threads", threads.rows.count);
+    record_end();
+    for (unsigned i = 0; i < recording.criteria; i++)
+        print_functions(i, &as);
+    record_threads(is_of_time(0) ? cpus : 0, &as);
+    shares_clear(&threads);
+    fflush(stdout);
 }
 
 static void print_picture(const struct program *p)
@@ -175,7 +250,7 @@ static void print_picture(const struct program *p)
            "the beginning%s",
            program_ms(p), cpus, sysconf(_SC_NPROCESSORS_ONLN), cost, line_end);
     for (unsigned i = 0; i < recording.criteria; i++)
-        print_functions(i);
+        print_functions(i, NULL);
     print_threads(is_of_time(0) ? cpus : 0);
     shares_clear(&threads);
     if (!plain)
@@ -245,7 +320,7 @@ static bool record_interval(struct program *p)
 
 static void begin_screen(void)
 {
-    if (plain)
+    if (plain || format != FORMAT_TEXT)
         line_end = "\n";
     else
         printf("\033[2J");
@@ -268,7 +343,10 @@ int main(int argc, char **argv)
     bool runs = true;
     for (uint64_t i = 0; runs && (!times || i < times); i++) {
         runs = record_interval(&p);
-        print_picture(&p);
+        if (format == FORMAT_TEXT)
+            print_picture(&p);
+        else
+            record_picture(&p);
     }
     recording_close(&recording);
     return runs ? 0 : program_end(&p); /* a program that still runs ends with this one */

@@ -1,11 +1,12 @@
 /* See record.h. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "apps/tools/measuring/record.h"
 
-enum { LINE_MAX = 4096, KINDS_MAX = 8 };
+enum { LINE_MAX = 8192, TEXT_MAX = 1024, KINDS_MAX = 16 };
 
 static struct {
     enum record_format format;
@@ -22,32 +23,72 @@ static void put(char *line, size_t *n, const char *text)
     line[*n] = '\0';
 }
 
+/* Returns how many bytes the character at `text` has, if it is one of UTF-8 (RFC 3629), else 0. */
+static size_t utf8_bytes(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    unsigned char low = 0x80, high = 0xbf; /* of the second byte */
+    size_t n = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+
+    if (c[0] == 0xe0)
+        low = 0xa0; /* no shorter form of the same */
+    if (c[0] == 0xf0)
+        low = 0x90;
+    if (c[0] == 0xed)
+        high = 0x9f; /* no half of a pair of UTF-16 */
+    if (c[0] == 0xf4)
+        high = 0x8f; /* nothing beyond U+10FFFF */
+    if (c[0] > 0xf4 || (n > 1 && (c[1] < low || c[1] > high)))
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if (c[i] < 0x80 || c[i] > 0xbf)
+            return 0;
+    return n;
+}
+
+/* Puts the character at `text`, with `before` in front of it. Returns how many bytes it has. */
+static size_t put_character(const char *before, const char *text)
+{
+    size_t n = utf8_bytes(text);
+    char bytes[8] = "\xef\xbf\xbd"; /* U+FFFD */
+
+    if (n) {
+        memcpy(bytes, text, n);
+        bytes[n] = '\0';
+    }
+    put(at.line, &at.n, before);
+    put(at.line, &at.n, bytes);
+    return n ? n : 1;
+}
+
 static void put_escaped(const char *text)
 {
+    size_t end = at.n + TEXT_MAX;
     char code[8];
 
     put(at.line, &at.n, "\"");
-    for (; *text; text++) {
+    while (*text && at.n < end) {
         unsigned char c = (unsigned char)*text;
-        if (c < ' ')
-            snprintf(code, sizeof code, "\\u%04x", c);
-        else
-            snprintf(code, sizeof code, c == '"' || c == '\\' ? "\\%c" : "%c", c);
+        if (c >= ' ' && c != 0x7f) {
+            text += put_character(c == '"' || c == '\\' ? "\\" : "", text);
+            continue;
+        }
+        snprintf(code, sizeof code, "\\u%04x", c);
         put(at.line, &at.n, code);
+        text++;
     }
     put(at.line, &at.n, "\"");
 }
 
 static void put_quoted(const char *text)
 {
-    if (!strpbrk(text, ",\"\n")) {
-        put(at.line, &at.n, text);
-        return;
-    }
-    put(at.line, &at.n, "\"");
-    for (; *text; text++)
-        put(at.line, &at.n, *text == '"' ? "\"\"" : (char[]){*text, '\0'});
-    put(at.line, &at.n, "\"");
+    const char *mark = strpbrk(text, ",\"\n\r") ? "\"" : "";
+    size_t end = at.n + TEXT_MAX;
+
+    put(at.line, &at.n, mark);
+    while (*text && at.n < end)
+        text += put_character(*text == '"' ? "\"" : "", text);
+    put(at.line, &at.n, mark);
 }
 
 void record_begin(enum record_format format, const char *tool, const char *kind)
@@ -100,6 +141,10 @@ void record_real(const char *column, double value, int digits)
 {
     char text[64];
 
+    if (!isfinite(value)) {
+        record_none(column);
+        return;
+    }
     begin_column(column);
     snprintf(text, sizeof text, "%.*f", digits, value);
     put(at.line, &at.n, text);
@@ -109,6 +154,27 @@ void record_none(const char *column)
 {
     begin_column(column);
     put(at.line, &at.n, at.format == RECORD_JSON ? "null" : "");
+}
+
+void record_number_if(const char *column, bool known, uint64_t value)
+{
+    if (known)
+        record_number(column, value);
+    else
+        record_none(column);
+}
+
+void record_real_if(const char *column, bool known, double value, int digits)
+{
+    record_real(column, known ? value : NAN, digits);
+}
+
+void record_text_if(const char *column, const char *value)
+{
+    if (value && value[0] && strcmp(value, "?") != 0)
+        record_text(column, value);
+    else
+        record_none(column);
 }
 
 /* Returns whether the columns of the kind are still to be named, once. */

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include "apps/common/args.h"
 #include "apps/tools/measuring/figures.h"
+#include "apps/tools/measuring/record.h"
 #include "apps/tools/measuring/shares.h"
 #include "kernel/proc/abi.h"
 
@@ -73,8 +74,23 @@ void recording_print_head(const struct sys_sample_account *a, const struct recor
 /* Returns the form in which shares of the criterion are printed. */
 struct shares_form recording_form(const struct sys_sample_account *a, size_t rows,
                                   const char *line_end);
+/* What all records of a recording have in common. */
+struct recording_as {
+    enum record_format format;
+    const char *tool;
+    double ms; /* since the program began */
+};
+/* Writes the record of a criterion's account: kind `criterion`. */
+void recording_record_head(const struct sys_sample_account *a, const struct recording_head *head,
+                           const struct recording_as *as);
+/* Writes a record of each row of the criterion's table, kind `share`, and one of what is in no row,
+ * kind `rest`, if there is. */
+void recording_record_shares(const struct sys_sample_account *a, const struct shares *s,
+                             size_t rows, const struct recording_as *as);
 /* Writes the part of the busy CPUs' time that all sampling took, in percent, or "unknown". */
 void recording_cost(const struct recording *r, char out[FIGURE_MAX]);
+/* Returns the same, NAN if it is unknown. */
+double recording_cost_pct(const struct recording *r);
 /* Returns the cycles of all CPUs by the clock that were not idle, since the opening. */
 uint64_t recording_busy(const struct recording *r);
 void recording_close(struct recording *r);

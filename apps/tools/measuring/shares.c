@@ -1,6 +1,7 @@
 /* See shares.h. */
 #include "apps/tools/measuring/shares.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ void shares_add(struct shares *s, const struct sys_sample *sample)
     s->rows.bytes = sizeof(struct share);
     s->samples++;
     s->weight += sample->period;
+    s->squares += (double)sample->period * (double)sample->period;
     row = table_get(&s->rows, &wanted.key);
     if (!row) {
         row = &s->others;
@@ -112,6 +114,22 @@ const struct share **shares_sorted(const struct shares *s, size_t *n)
         rows[(*n)++] = &s->others;
     qsort(rows, *n, sizeof *rows, compare_rows);
     return rows;
+}
+
+/* Samples of different weights tell as much as weight^2 / squares of equal ones (Kish). */
+bool shares_interval(const struct shares *s, uint64_t weight, double *low_pct, double *high_pct)
+{
+    const double z = 1.959964;
+    double all = (double)s->weight;
+
+    if (!s->weight)
+        return false;
+    double n = all * all / s->squares, part = (double)weight / all;
+    double middle = (part + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z / (1 + z * z / n) * sqrt(part * (1 - part) / n + z * z / (4 * n * n));
+    *low_pct = weight ? 100 * fmax(middle - half, 0) : 0;
+    *high_pct = weight < s->weight ? 100 * fmin(middle + half, 1) : 100;
+    return true;
 }
 
 /* Writes the row's label: its object, then where that is. */

@@ -28,6 +28,7 @@ struct shares {
     struct table rows;
     struct share others;      /* samples without memory for their row; others.samples may be 0 */
     uint64_t samples, weight; /* of all rows */
+    double squares;           /* sum of the squares of the samples' weights */
 };
 
 /* Adds a sample, and looks its places up if they are new; call it soon, before its process ends. */
@@ -42,4 +43,7 @@ struct shares_form {
     const char *line_end;
 };
 void shares_print(const struct shares *s, const struct shares_form *form);
+/* Writes the limits of 95 % of the percentage of all weight that is `weight` (Wilson's), as if each
+ * sample were drawn by itself. Returns false if there are no samples. */
+bool shares_interval(const struct shares *s, uint64_t weight, double *low_pct, double *high_pct);
 void shares_clear(struct shares *s);

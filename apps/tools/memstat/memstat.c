@@ -15,12 +15,12 @@
 #include "apps/tools/memstat/memstat.h"
 
 enum { REGIONS_MAX = 128, LOOK_MS = 20 };
-enum { FORMAT_TEXT, FORMAT_SERIES };
+enum { FORMAT_TEXT, FORMAT_SERIES, FORMAT_CSV, FORMAT_JSON };
 
 static uint64_t interval_ms, regions = 1, curve = 1, pools = 1, files = 1;
 static unsigned format;
 static const char *out = "";
-static const char *const formats[] = {"text", "series", NULL};
+static const char *const formats[] = {"text", "series", "csv", "json", NULL};
 static const struct args_entry entries[] = {
     {"interval", ARGS_NUMBER, &interval_ms, 0, 3600000, NULL,
      "milliseconds between printings; 0: at the end only"},
@@ -32,7 +32,8 @@ static const struct args_entry entries[] = {
     {"files", ARGS_NUMBER, &files, 0, 1, NULL,
      "1: of files' pages as well, where memory is limited"},
     {"format", ARGS_CHOICE, &format, 0, 0, formats,
-     "text: for people; series: a line MEMORY and a line MRC each time, for make plot-mrc"},
+     "text: for people; series: a line MEMORY and a line MRC each time, for make plot-mrc; csv or "
+     "json lines for programs"},
     PROGRAM_OUT(&out),
 };
 static const struct args_table table = {
@@ -54,6 +55,35 @@ static void look_at_regions(int pid)
     region_count = n;
 }
 
+static void record_files(struct memstat_as as)
+{
+    struct sys_memory m;
+    struct sys_curve c;
+
+    as.of = "files";
+    as.pid = SYS_MEMORY_FILES;
+    if (memory_read(SYS_MEMORY_FILES, &m) || !m.policy[0])
+        return;
+    record_memory(&as, &m);
+    if (curve && !memory_curve(SYS_MEMORY_FILES, &c) && c.epochs)
+        record_curve(&as, &c);
+}
+
+/* c: NULL: there is no curve. */
+static void record_all(const struct memstat_as *as, const struct sys_memory *m,
+                       const struct sys_curve *c, bool running)
+{
+    record_memory(as, m);
+    if (curve && c)
+        record_curve(as, c);
+    if (pools && running)
+        show_pools(as);
+    if (regions)
+        record_regions(as, region, region_count, REGIONS_MAX);
+    if (files)
+        record_files(*as);
+}
+
 static void show(const struct program *p, const char *name, bool running)
 {
     struct sys_memory m;
@@ -66,11 +96,17 @@ static void show(const struct program *p, const char *name, bool running)
         show_series(name, p->pid, program_ms(p), &m, known ? &c : NULL);
         return;
     }
+    if (format != FORMAT_TEXT) {
+        struct memstat_as as = {format == FORMAT_CSV ? RECORD_CSV : RECORD_JSON, name,
+                                (uint32_t)p->pid, program_ms(p)};
+        record_all(&as, &m, known ? &c : NULL, running);
+        return;
+    }
     show_memory(name, program_ms(p), &m);
     if (curve && known)
         show_curve(&c, &m);
     if (pools && running)
-        show_pools();
+        show_pools(NULL);
     if (regions)
         show_regions(region, region_count, REGIONS_MAX);
     if (files)

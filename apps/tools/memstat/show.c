@@ -165,8 +165,13 @@ void show_memory(const char *program, double ms, const struct sys_memory *m)
 
 /* Prints the frames that a process has, those that it keeps when memory is short, and their worth:
  * the speed lost to waiting that its curve predicts. */
-static void show_pool(uint32_t pid, const char *name, const struct sys_memory *m)
+static void show_pool(const struct memstat_as *as, uint32_t pid, const char *name,
+                      const struct sys_memory *m)
 {
+    if (as) {
+        record_process(as, pid, name, m);
+        return;
+    }
     printf("  %5" PRIu32 "  %-12.12s  %8" PRIu64 "  %8" PRIu64, pid, name, kilobytes(m->pool_bytes),
            kilobytes(m->limit_bytes));
     if (m->goal[0])
@@ -177,7 +182,7 @@ static void show_pool(uint32_t pid, const char *name, const struct sys_memory *m
     printf("\n");
 }
 
-void show_pools(void)
+void show_pools(const struct memstat_as *as)
 {
     static struct sys_thread_info thread[THREADS_MAX];
     struct sys_memory m;
@@ -189,21 +194,21 @@ void show_pools(void)
         if (thread[i].pid == before || memory_read((int)thread[i].pid, &m) || !m.policy[0])
             continue;
         before = thread[i].pid;
-        if (!begun)
+        if (!begun && !as)
             printf("  pools: by=%s: KB; speed lost to waiting in %%, and by how much that changes "
                    "with an 8th more or less\n  %5s  %-12s  %8s  %8s%s\n",
                    m.goal[0] ? m.goal : "even", "pid", "program", "has", "limit",
                    m.goal[0] ? "    target   planned  weight    lost  if more  if less" : "");
         begun = true;
-        show_pool(thread[i].pid, thread[i].name, &m);
+        show_pool(as, thread[i].pid, thread[i].name, &m);
     }
     if (begun && !memory_read(SYS_MEMORY_FILES, &m) && m.policy[0])
-        show_pool(0, "files", &m);
+        show_pool(as, 0, "files", &m);
 }
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-static const char *rights(uint32_t prot, char out[4])
+const char *memstat_rights(uint32_t prot, char out[4])
 {
     out[0] = prot & SYS_PROT_READ ? 'r' : '-';
     out[1] = prot & SYS_PROT_WRITE ? 'w' : '-';
@@ -227,8 +232,9 @@ void show_regions(const struct sys_memory_region *region, int count, int room)
         printf("  %-15s  %12" PRIx64 "  %8" PRIu64 "  %8" PRIu64 "  %8" PRIu64 "  %8" PRIu64
                "  %8" PRIu64 "  %-6s  %s%s\n",
                r->name, r->start, kilobytes(r->bytes), kilobytes(r->resident_bytes),
-               kilobytes(r->swapped_bytes), r->faults, r->major_faults, rights(r->prot, text),
-               r->policy, r->advice <= SYS_ADVICE_RANDOM ? advice[r->advice] : "");
+               kilobytes(r->swapped_bytes), r->faults, r->major_faults,
+               memstat_rights(r->prot, text), r->policy,
+               r->advice <= SYS_ADVICE_RANDOM ? advice[r->advice] : "");
     }
     if (count > shown)
         printf("  and %d more\n", count - shown);

@@ -20,6 +20,7 @@ test_programs_SRC := \
 $(foreach a,$(SPMD_APPS),$(eval \
 	test_$(a)_SRC := $(SPMD_TESTED) $(filter-out %/spmd_main.c,$($(a)_SRC))))
 test_real_SRC := apps/common/real.c
+test_records_SRC := apps/tools/measuring/record.c
 test_shares_SRC := $(addprefix apps/tools/measuring/,figures.c places.c shares.c table.c)
 test_shares_LIBS := -Wl,--wrap=calloc
 test_warehouse_SRC := $(filter-out %/warehouse/warehouse.c,$(warehouse_SRC)) apps/common/arena.c

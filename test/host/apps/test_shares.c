@@ -289,6 +289,50 @@ static void many_keys_are_found_again(void **state)
     table_clear(&t);
 }
 
+/* Of 4,000 recordings of a function that has a quarter of the time, with samples of equal weights
+ * and of unequal ones, some 95 % have the quarter within its limits. */
+static void limits_of_a_share_hold_it(void **state)
+{
+    static const uint64_t weights[2][4] = {{100, 100, 100, 100}, {20, 50, 130, 200}};
+    enum { RUNS = 4000, SAMPLES = 80 };
+    uint64_t seed = 1;
+
+    (void)state;
+    for (unsigned w = 0; w < 2; w++) {
+        unsigned held = 0;
+        for (unsigned run = 0; run < RUNS; run++) {
+            struct shares s = {0};
+            uint64_t mine = 0;
+            double low, high;
+            for (unsigned i = 0; i < SAMPLES; i++) {
+                seed = seed * 6364136223846793005 + 1442695040888963407;
+                uint64_t weight = weights[w][seed >> 60 & 3];
+                s.weight += weight;
+                s.squares += (double)weight * (double)weight;
+                mine += seed >> 40 & 3 ? 0 : weight;
+            }
+            assert_true(shares_interval(&s, mine, &low, &high) && low < high);
+            assert_true(low >= 0 && high <= 100);
+            held += low <= 25 && 25 <= high;
+        }
+        assert_in_range(held, RUNS * 93 / 100, RUNS * 97 / 100);
+    }
+}
+
+static void limits_end_at_none_and_all(void **state)
+{
+    struct shares s = {.weight = 50, .squares = 50};
+    double low, high;
+
+    (void)state;
+    assert_true(shares_interval(&s, 0, &low, &high));
+    assert_true(low == 0 && high > 6 && high < 8);
+    assert_true(shares_interval(&s, 50, &low, &high));
+    assert_true(low > 92 && low < 94 && high == 100);
+    s = (struct shares){0};
+    assert_false(shares_interval(&s, 0, &low, &high));
+}
+
 static void figures_are_easy_to_read(void **state)
 {
     char text[FIGURE_MAX];
@@ -320,6 +364,8 @@ int main(void)
         TEST(regions_are_asked_about_once_a_turn),
         TEST(what_there_is_no_memory_for_is_counted_all_the_same),
         TEST(many_keys_are_found_again),
+        TEST(limits_of_a_share_hold_it),
+        TEST(limits_end_at_none_and_all),
         TEST(figures_are_easy_to_read),
     };
 
