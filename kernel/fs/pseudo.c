@@ -107,11 +107,12 @@ struct first_number {
 static bool is_number(const struct pseudo *fs, char variable, const uint32_t *numbers,
                       unsigned count, uint32_t number, struct first_number *first)
 {
+    const struct pseudo_variable *v = variable_of(fs, variable);
     uint32_t there = number;
 
     if (!count && first->variable == variable)
         return first->is;
-    bool is = variable_of(fs, variable)->next(numbers, &there) && there == number;
+    bool is = v->is ? v->is(numbers, number) : v->next(numbers, &there) && there == number;
     if (!count)
         *first = (struct first_number){variable, is};
     return is;

@@ -43,6 +43,8 @@ struct pseudo_variable {
     /* Finds the first number from *at on that there is, where the pattern's earlier numbers are
      * `n`. Returns false if there is none. */
     bool (*next)(const uint32_t *n, uint32_t *at);
+    /* Returns whether there is that number. NULL: next() tells as quickly. */
+    bool (*is)(const uint32_t *n, uint32_t number);
 };
 
 struct pseudo {

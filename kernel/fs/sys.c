@@ -539,9 +539,9 @@ static const struct pseudo_row rows[] = {
 };
 
 static const struct pseudo_variable variables[] = {
-    {'c', next_cpu},        {'i', next_cache},     {'n', next_node},
-    {'d', next_node_cpu},   {'m', next_cpu_node},  {'b', next_block},
-    {'r', next_identified}, {'a', next_any_block}, {0},
+    {'c', next_cpu, NULL},        {'i', next_cache, NULL},     {'n', next_node, NULL},
+    {'d', next_node_cpu, NULL},   {'m', next_cpu_node, NULL},  {'b', next_block, NULL},
+    {'r', next_identified, NULL}, {'a', next_any_block, NULL}, {0},
 };
 
 struct pseudo sys_fs = {

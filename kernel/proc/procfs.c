@@ -114,8 +114,10 @@ static const struct pseudo_row rows[] = {
     {0},
 };
 
-static const struct pseudo_variable variables[] = {
-    {'p', procfs_next_pid}, {'t', procfs_next_tid}, {'f', procfs_next_fd}, {0}};
+static const struct pseudo_variable variables[] = {{'p', procfs_next_pid, procfs_is_pid},
+                                                   {'t', procfs_next_tid, NULL},
+                                                   {'f', procfs_next_fd, NULL},
+                                                   {0}};
 
 static struct pseudo proc_fs = {
     .mount = {.type = "proc", .magic = PROC_SUPER_MAGIC},

@@ -40,6 +40,7 @@ void procfs_net_vigil(struct pseudo_text *t, const uint32_t *n);
 void procfs_self(struct pseudo_text *t, const uint32_t *n);
 void procfs_thread_self(struct pseudo_text *t, const uint32_t *n);
 bool procfs_next_pid(const uint32_t *n, uint32_t *at);
+bool procfs_is_pid(const uint32_t *n, uint32_t pid);
 bool procfs_next_tid(const uint32_t *n, uint32_t *at);
 bool procfs_next_fd(const uint32_t *n, uint32_t *at);
 void procfs_maps(struct pseudo_text *t, const uint32_t *n);

@@ -39,6 +39,17 @@ bool procfs_next_pid(UNUSED const uint32_t *n, uint32_t *at)
     return false;
 }
 
+/* As procfs_next_pid(), which would go on through processes that are not seen. */
+bool procfs_is_pid(UNUSED const uint32_t *n, uint32_t pid)
+{
+    struct process *p = proctree_after(pid ? pid - 1 : 0);
+    bool is = p && p->pid == pid && visible_process(reader(), p);
+
+    if (p)
+        process_put(p);
+    return is;
+}
+
 bool procfs_next_tid(const uint32_t *n, uint32_t *at)
 {
     struct process *p = process_find(n[0]);

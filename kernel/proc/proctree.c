@@ -6,7 +6,7 @@
 #include <linux/signal.h>
 
 static struct spinlock tree_lock = SPINLOCK(LOCK_TREE, "tree of processes");
-static struct list every = {&every, &every}; /* tree_lock */
+static struct list every = {&every, &every}; /* tree_lock: by pid */
 
 static struct process *process_of(struct list *sibling)
 {
@@ -19,6 +19,15 @@ static struct process *of_every(struct list *it)
 }
 
 /* ---- Entering and leaving -------------------------------------------------------------------- */
+
+static void enter_locked(struct process *p)
+{
+    struct list *at = &every;
+
+    while (at->prev != &every && of_every(at->prev)->pid > p->pid)
+        at = at->prev;
+    list_insert_before(at, &p->tree.every);
+}
 
 void proctree_join(struct process *p, struct process *parent, uint8_t exit_signal)
 {
@@ -36,7 +45,7 @@ void proctree_join(struct process *p, struct process *parent, uint8_t exit_signa
         list_push_back(&parent->tree.children, &n->sibling);
     else
         list_init(&n->sibling);
-    list_push_back(&every, &n->every);
+    enter_locked(p);
     spin_unlock(&tree_lock, irq);
 }
 
@@ -448,9 +457,10 @@ struct process *proctree_next_of(uint32_t group, uint32_t pid)
     bool irq = spin_lock(&tree_lock);
 
     list_for_each (it, &every) {
-        struct process *p = of_every(it);
-        if (p->tree.group == group && p->pid > pid && (!next || p->pid < next->pid))
-            next = p;
+        next = of_every(it);
+        if (next->tree.group == group && next->pid > pid)
+            break;
+        next = NULL;
     }
     if (next)
         process_get(next);
@@ -464,9 +474,10 @@ struct process *proctree_after(uint32_t pid)
     bool irq = spin_lock(&tree_lock);
 
     list_for_each (it, &every) {
-        struct process *p = of_every(it);
-        if (!p->tree.kept && p->pid > pid && (!next || p->pid < next->pid))
-            next = p;
+        next = of_every(it);
+        if (!next->tree.kept && next->pid > pid)
+            break;
+        next = NULL;
     }
     if (next)
         process_get(next);
