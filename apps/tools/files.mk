@@ -10,9 +10,8 @@ hpmrec_SRC := \
 	$(call files,hpmrec/hpmrec.c $(addprefix measuring/,chains.c elf_lines.c elf_names.c images.c)) \
 	$(MEASURING_SRC)
 hpmstat_SRC := \
-	$(call files,$(addprefix hpmstat/,breakdown.c cost.c hpmstat.c list.c log.c values.c) \
-	measuring/since.c measuring/value.c) hpm/events/fit.c \
-	$(MEASURING_SRC)
+	$(call files,$(addprefix hpmstat/,breakdown.c cost.c frequency.c hpmstat.c list.c log.c \
+	values.c) measuring/since.c measuring/value.c) hpm/events/fit.c $(MEASURING_SRC)
 hpmtop_SRC := $(call files,hpmtop/hpmtop.c measuring/value.c) $(MEASURING_SRC)
 memstat_SRC := \
 	$(call files,$(addprefix memstat/,curve.c memstat.c records.c show.c) \

@@ -100,4 +100,27 @@ r=0; [ "$(lines "frequency argument=freq.pstate" | wc -l)" -eq 1 ] || r=1
 result $r "... once"
 boot smp=1 timeout=60 -- -- hello
 no_line frequency "not asked for: not a word"
+# ---- Beside cycles ----
+# Cycles by the time on a CPU, of programs with one thread and with several; half of it is half.
+for p in 0 3; do
+	ghz=$([ $p = 0 ] && echo 1 || echo 0.5)
+	boot machine=onechip smp=2 timeout=200 -- freq.pstate=$p -- hpmstat events=cycles,ipc -- phases \
+		kind=sort size=300 rounds=100 ';' hpmstat format=json events=cycles -- scoreboard ms=20 ';' \
+		hpmstat events=cycles:u,instructions -- hello ';' hpmstat per=machine ms=5 events=cycles
+	status_is 0 "P-state $p: hpmstat"
+	at=$(awk -v g=$ghz 'BEGIN { print g * 0.999, g * 1.001 }')
+	# shellcheck disable=SC2086
+	within "$(cell "hpmstat of=phases" name=frequency value)" $at "P-state $p: the frequency, in GHz"
+	# shellcheck disable=SC2086
+	within "$(sed -n 's/^{.*"name":"frequency","value":\([0-9.]*\),"unit":"GHz".*/\1/p' "$console")" \
+		$at "... of several threads, to be read by programs"
+	within "$(cell "hpmstat" name=frequency value | wc -l)" 1 1 \
+		"... not of one mode, nor without cycles, nor of the machine"
+done
+for what in hpm.modes=user hpm.accounts=on; do
+	boot machine=onechip smp=1 timeout=100 -- $what -- hpmstat events=cycles -- hello
+	has_cell "hpmstat of=hello" name=cycles value=1.. "$what: cycles are counted"
+	r=0; [ -z "$(cell "hpmstat of=hello" name=frequency value)" ] || r=1
+	result $r "... which are not all of the time on a CPU: no frequency"
+done
 done_testing

@@ -56,6 +56,7 @@ done
 	ok '[ "$(grep -c "^hello: .*\[one\]$" "$work/stdout")" = 3 ] && [ "$(wc -l <"$work/stdout")" = 3 ]' \
 		"... standard output is the program's alone"
 	says '^ +[0-9,]+  instructions +\+- [0-9.]+ % \(3 boots\) +100\.0 %$' "... a row with its interval over boots"
+	says '^ +(0\.99[89]|1\.00[012])  frequency +\+- [0-9.]+ % \(3 boots\) +100\.0 %  GHz$' "... how fast the CPUs were"
 	says "^vigil: machine=openpower720 arch=$arch cpus=2 seed=1\.\.3 boots=3 cost_pct=[0-9]+\.[0-9]{2}$" \
 		"... and what it ran on, and what counting cost"
 	vigil compare "$work/a.json" "$work/a.json"

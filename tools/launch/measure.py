@@ -29,7 +29,7 @@ HELP = {
 usage: ./vigil stat [-e EVENTS] [-r N] [-o FILE] [option of run ...] [--] PROGRAM [argument ...]
 
 Counts events while a program and all that it starts run. Its output goes where it would; the
-report goes to standard error.
+report goes to standard error. Where all cycles are counted, so is the frequency: GHz.
 
   -e EVENTS   events and metrics, separated by commas  (a usual choice); ./vigil list names them
   -r N        boots, with seeds of their own from --seed on; the report has means over them, with
@@ -315,8 +315,8 @@ def stat_row(name, values, boots):
     else:
         sure = SURE.get(last["sure"], "-")
     missing = f" in {len(numbers)} of {boots} boots" if len(numbers) < boots else ""
-    value = float(mean) if last["unit"] else round(mean)
-    return f"{figure(value):>20}  {name:<24}  {sure:<22}  {seen:>5.1f} %{missing}"
+    value, unit = (float(mean), f"  {last['unit']}") if last["unit"] else (round(mean), "")
+    return f"{figure(value):>20}  {name:<24}  {sure:<22}  {seen:>5.1f} %{unit}{missing}"
 
 
 # ---- compare -------------------------------------------------------------------------------------

@@ -34,6 +34,10 @@ void values_print_series(void);
 /* Begins a record, in csv or json, with the columns that say of what and when a reading is. */
 void values_begin_record(unsigned format, const char *kind, const struct reading *r);
 
+/* frequency.c: adds the value `frequency` behind the n values of a reading, where it is a total and
+ * the frequency is known; there is room for one more. Returns the number of values. */
+int frequency_add(const struct reading *r, struct sys_hpm_value *values, int n);
+
 /* breakdown.c: starts counting where the machine's cycles go. Returns false if there are no
  * counters. */
 bool breakdown_begin(void);

@@ -216,13 +216,14 @@ static void record_turns(enum record_format as, const struct sys_hpm_value *valu
     }
 }
 
+/* The first `named` of the n values are those of the session's names. */
 static void record_values(unsigned format, const struct reading *r,
-                          const struct sys_hpm_value *values, int n)
+                          const struct sys_hpm_value *values, int named, int n)
 {
     static const char *const accounts[SYS_ACCOUNTS] = {"threads", "idle", "interrupts",
                                                        "monitoring"};
 
-    record_turns(format == FORMAT_CSV ? RECORD_CSV : RECORD_JSON, values, n);
+    record_turns(format == FORMAT_CSV ? RECORD_CSV : RECORD_JSON, values, named);
     for (int i = 0; i < n; i++) {
         const struct sys_hpm_value *v = &values[i];
         bool parts = r->what.scope == SYS_SCOPE_MACHINE && v->kind == SYS_VALUE_COUNT &&
@@ -259,7 +260,7 @@ bool values_weigh(int session)
 
 int values_take(const struct reading *r, unsigned format)
 {
-    static struct sys_hpm_value values[VALUES_MAX];
+    static struct sys_hpm_value values[VALUES_MAX + 1];
     int n = hpm_values(&r->what, values, VALUES_MAX);
 
     if (r->total && turns.automatic)
@@ -268,16 +269,17 @@ int values_take(const struct reading *r, unsigned format)
     if (n < 0)
         return n;
     n = n < VALUES_MAX ? n : VALUES_MAX;
+    int all = frequency_add(r, values, n);
     if (format == FORMAT_SERIES)
         return keep_reading(values, (size_t)n);
     if (format != FORMAT_TEXT) {
-        record_values(format, r, values, n);
+        record_values(format, r, values, n, all);
         return 0;
     }
     print_turns(values, n);
     printf("hpmstat: %s\n  %18s  %-24s  %-14s  %s\n", r->title, "value", "name", "interval",
            "   seen");
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < all; i++)
         print_value(&values[i]);
     if (r->what.scope == SYS_SCOPE_MACHINE)
         print_accounts(values, n);
