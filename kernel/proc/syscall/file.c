@@ -189,7 +189,8 @@ static int find_owner(const struct call *c, int32_t type, int32_t id, struct fil
         return 0;
     if (type == F_OWNER_PID)
         p = process_find((uint32_t)id);
-    else
+    /* The number of any of its threads also means a process. */
+    if (!p)
         p = visible_with_thread(c->p, (uint32_t)id);
     if (!p)
         return -ESRCH;

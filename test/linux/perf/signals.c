@@ -90,6 +90,11 @@ static void print_lateness(int fd, struct ring *r)
                (unsigned long long)(late / samples / 1000));
 }
 
+static void *own(void *fd)
+{
+    return (void *)(intptr_t)fcntl((int)(intptr_t)fd, F_SETOWN, (int)syscall(SYS_gettid));
+}
+
 void test_owners(void)
 {
     struct perf_event_attr a = sampling_attr();
@@ -104,6 +109,11 @@ void test_owners(void)
     check(!fcntl(fd, F_SETOWN_EX, &who) && !fcntl(fd, F_GETOWN_EX, &is) && is.type == F_OWNER_TID &&
               is.pid == gettid(),
           "... or a thread");
+    pthread_t t;
+    void *result = NULL;
+    pthread_create(&t, NULL, own, (void *)(intptr_t)fd);
+    pthread_join(t, &result);
+    check(!result, "the number of a thread also means its process");
     fails("a process that is not there", fcntl(fd, F_SETOWN, 999999), ESRCH);
     who.type = 3;
     fails("another kind of owner", fcntl(fd, F_SETOWN_EX, &who), EINVAL);
