@@ -109,6 +109,7 @@ int process_exec(const struct exec_request *what, struct arch_frame *frame)
         return err == -EDQUOT ? -ENOMEM : err;
     }
     enter_program(p, self, &program);
+    p->no_dump = false;
     code_images_begin(p);
     perf_exec(self);
     arch_user_restart(frame, program.entry, program.sp);

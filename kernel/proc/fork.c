@@ -98,6 +98,7 @@ static int copy_rest(struct process *p, struct process *parent, const struct for
     }
     p->program = exec_get_program(parent->program);
     p->no_new_privs = parent->no_new_privs;
+    p->no_dump = parent->no_dump;
     p->personality = parent->personality;
     p->groups = __atomic_load_n(&parent->groups, __ATOMIC_RELAXED);
     p->oom_score_adj = parent->oom_score_adj;

@@ -87,6 +87,7 @@ struct process {
     /* [A] of prctl(2) and personality(2): the signal that it gets at its parent's end, or 0 */
     uint8_t death_signal;
     bool no_new_privs;
+    bool no_dump; /* told back only, as no core is ever dumped; until an execve */
     uint32_t personality;
     uint32_t groups;       /* [A] beside its own, all of which are its own: setgroups(2) */
     int16_t oom_score_adj; /* as it was written to /proc; no end of a process depends on it */

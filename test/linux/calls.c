@@ -207,6 +207,10 @@ static void test_process(void)
     int status = -1;
     waitpid(pid, &status, 0);
     check(status == 0, "one that is given up is gone for good");
+    check(prctl(PR_GET_DUMPABLE) == 1 && !prctl(PR_SET_DUMPABLE, 0) &&
+              prctl(PR_GET_DUMPABLE) == 0 && !prctl(PR_SET_DUMPABLE, 1) &&
+              fails(prctl(PR_SET_DUMPABLE, 2), EINVAL),
+          "PR_SET_DUMPABLE is kept");
     head.version = 1;
     check(fails(syscall(SYS_capget, &head, had), EINVAL) &&
               head.version == _LINUX_CAPABILITY_VERSION_3,

@@ -278,8 +278,13 @@ int64_t sys_prctl(const struct call *c)
         return 0;
     case PR_GET_CHILD_SUBREAPER:
         return put_int(c->a[1], proctree_takes_orphans(p));
+    case PR_SET_DUMPABLE:
+        if (c->a[1] > 1)
+            return -EINVAL;
+        p->no_dump = !c->a[1];
+        return 0;
     case PR_GET_DUMPABLE:
-        return 1;
+        return !p->no_dump;
     case PR_GET_KEEPCAPS:
         return 0;
     case PR_SET_NO_NEW_PRIVS:
