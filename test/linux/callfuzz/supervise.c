@@ -34,6 +34,7 @@ static struct {
 } all;
 static const struct options *options;
 static const char *self, *part;
+static int beside;    /* a process whose things must be kept */
 static uint64_t each; /* calls of one process */
 
 /* Memory that is free, or has pages of files, as of programs, which stay until it is needed. */
@@ -230,19 +231,17 @@ static void *run_job(void *argument)
         if (!calls)
             break;
         mkdir("/tmp/counts", 0700);
+        pthread_mutex_lock(&lock);
         int pid = spawn(part, seed, calls);
+        all.left += pid < 0 ? calls : 0;
+        all.job[job].pid = pid < 0 ? 0 : pid;
+        all.job[job].began = now();
+        pthread_mutex_unlock(&lock);
         if (pid < 0) {
             printf("# a process cannot be started: %d\n", pid);
-            pthread_mutex_lock(&lock);
-            all.left += calls;
-            pthread_mutex_unlock(&lock);
             usleep(100000);
             continue;
         }
-        pthread_mutex_lock(&lock);
-        all.job[job].pid = pid;
-        all.job[job].began = now();
-        pthread_mutex_unlock(&lock);
         int status = (int)syscall(SYS_WAIT, pid);
         kill(-pid, SIGKILL); /* its forked children */
         if (status == 1)
@@ -276,11 +275,40 @@ static bool end_slow(void)
     return good;
 }
 
+static bool is_waited_for(int pid)
+{
+    bool is = pid == beside;
+
+    for (unsigned i = 0; i < JOBS; i++)
+        is |= pid == all.job[i].pid;
+    return is;
+}
+
+/* Forgets orphans that have ended, beside processes that are waited for: the first process has
+ * them. */
+static void reap_orphans(void)
+{
+    DIR *d = opendir("/proc");
+    struct dirent *e;
+
+    pthread_mutex_lock(&lock);
+    while (d && (e = readdir(d))) {
+        int pid = atoi(e->d_name);
+        if (pid > 0 && !is_waited_for(pid))
+            waitpid(pid, NULL, WNOHANG);
+    }
+    pthread_mutex_unlock(&lock);
+    if (d)
+        closedir(d);
+}
+
 /* Makes `calls` calls. Returns whether each process has ended. */
 static bool run_all(uint64_t calls)
 {
     pthread_t thread[JOBS];
     unsigned jobs = (unsigned)(options->jobs < JOBS ? options->jobs : JOBS), told = 0;
+
+    time_t reaped = now();
 
     all.left = calls;
     all.running = jobs;
@@ -288,6 +316,9 @@ static bool run_all(uint64_t calls)
         pthread_create(&thread[i], NULL, run_job, (void *)(uintptr_t)i);
     for (bool good = true; good;) {
         usleep(50000);
+        if (now() != reaped)
+            reap_orphans();
+        reaped = now();
         good = end_slow();
         pthread_mutex_lock(&lock);
         unsigned running = all.running;
@@ -353,7 +384,7 @@ static int supervise(const struct options *o, const char *path, const char *what
     uint64_t before = settled_kb();
     long threads = threads_now();
     mkdir("/tmp/counts", 0700);
-    int beside = spawn("neighbour", 0, 0);
+    beside = spawn("neighbour", 0, 0);
     for (unsigned i = 1; i < PHASES && ended; i++) {
         ended = run_all(calls / PHASES);
         printf("# free_kb=%llu\n", (unsigned long long)free_kb());
