@@ -18,7 +18,7 @@
 
 #define JOBS   16
 #define PHASES 5
-#define FEW    500 /* calls after which most processes are still there */
+#define FEW    300 /* calls after which most processes are still there */
 #define LIMIT  20  /* seconds that a process may take */
 #define GRACE  30  /* seconds that it may take to end, once it has been told to */
 
