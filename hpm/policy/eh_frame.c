@@ -1,73 +1,9 @@
 /* See eh_frame.h. */
 #include "hpm/policy/eh_frame.h"
+#include "kernel/lib/reader.h"
 
 #define OPS_MAX     4096 /* of one function's; those of CPython's interpreter are 1,500 */
 #define LETTERS_MAX 8    /* of an augmentation, the NUL included; compilers write up to 6 */
-
-/* ---- Bytes ----------------------------------------------------------------------------------- */
-
-struct reader {
-    const uint8_t *at, *end;
-    bool bad; /* it went beyond the end */
-};
-
-static const uint8_t *take(struct reader *r, size_t n)
-{
-    const uint8_t *at = r->at;
-
-    if (n > (size_t)(r->end - r->at)) {
-        r->bad = true;
-        r->at = r->end;
-        return NULL;
-    }
-    r->at += n;
-    return at;
-}
-
-static uint64_t take_number(struct reader *r, size_t n)
-{
-    const uint8_t *at = take(r, n);
-    uint64_t v = 0;
-
-    if (at)
-        memcpy(&v, at, n); /* both machines are little-endian */
-    return v;
-}
-
-static int64_t take_signed(struct reader *r, size_t n)
-{
-    unsigned unused = 64 - 8 * (unsigned)n;
-
-    return (int64_t)(take_number(r, n) << unused) >> unused;
-}
-
-static uint64_t take_leb(struct reader *r, bool is_signed)
-{
-    uint64_t v = 0;
-    unsigned bit = 0;
-    uint8_t byte;
-
-    do {
-        byte = (uint8_t)take_number(r, 1);
-        if (bit < 64)
-            v |= (uint64_t)(byte & 0x7f) << bit;
-        bit += 7;
-    } while (byte & 0x80 && bit < 70); /* a number of 64 bits has no more bytes */
-    r->bad |= byte >> 7;
-    if (is_signed && byte & 0x40 && bit < 64)
-        v |= UINT64_MAX << bit;
-    return v;
-}
-
-static uint64_t take_uleb(struct reader *r)
-{
-    return take_leb(r, false);
-}
-
-static int64_t take_sleb(struct reader *r)
-{
-    return (int64_t)take_leb(r, true);
-}
 
 /* Takes a length and what is that long. */
 static struct reader take_block(struct reader *r)

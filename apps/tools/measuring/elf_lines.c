@@ -1,5 +1,6 @@
 /* See elf_lines.h. */
 #include "apps/tools/measuring/elf_lines.h"
+#include "kernel/lib/reader.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,73 +34,20 @@ enum standard {
 };
 enum { END_SEQUENCE = 1, SET_ADDRESS = 2 };
 
-/* Bytes that are read in order. Beyond their end 0 is read, and they are broken. */
-struct reader {
-    const uint8_t *at, *end;
-    bool broken;
-};
-
 struct sections {
     struct reader lines, line_texts, texts;
 };
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-static const uint8_t *take(struct reader *r, uint64_t bytes)
-{
-    const uint8_t *at = r->at;
-
-    if (r->broken || bytes > (uint64_t)(r->end - at)) {
-        r->broken = true;
-        return NULL;
-    }
-    r->at += bytes;
-    return at;
-}
-
-static uint64_t number(struct reader *r, unsigned bytes)
-{
-    const uint8_t *at = take(r, bytes);
-    uint64_t n = 0;
-
-    if (at)
-        memcpy(&n, at, bytes);
-    return n;
-}
-
-static uint64_t unsigned_leb(struct reader *r)
-{
-    uint64_t n = 0;
-
-    for (unsigned shift = 0;; shift += 7) {
-        uint64_t byte = number(r, 1);
-        n |= shift < 64 ? (byte & 0x7f) << shift : 0;
-        if (!(byte & 0x80))
-            return n;
-    }
-}
-
-static uint64_t signed_leb(struct reader *r)
-{
-    uint64_t n = 0;
-
-    for (unsigned shift = 0;; shift += 7) {
-        uint64_t byte = number(r, 1);
-        n |= shift < 64 ? (byte & 0x7f) << shift : 0;
-        if (byte & 0x80)
-            continue;
-        return byte & 0x40 && shift + 7 < 64 ? n | UINT64_MAX << (shift + 7) : n;
-    }
-}
-
 /* Returns a text that ends in its section, or NULL. */
 static const char *text(struct reader *r)
 {
-    const uint8_t *end = r->broken ? NULL : memchr(r->at, '\0', (size_t)(r->end - r->at));
+    const uint8_t *end = r->bad ? NULL : memchr(r->at, '\0', (size_t)(r->end - r->at));
     const char *at = (const char *)r->at;
 
     if (!end) {
-        r->broken = true;
+        r->bad = true;
         return NULL;
     }
     r->at = end + 1;
@@ -134,7 +82,7 @@ static bool get_section(const struct reader *file, uint64_t table, unsigned i, s
     return at;
 }
 
-/* Returns the contents of a section, broken if they are not plainly in the file. */
+/* Returns the contents of a section, bad if they are not plainly in the file. */
 static struct reader contents(const struct reader *file, const struct section *s)
 {
     struct reader r = *file;
@@ -173,7 +121,7 @@ static bool find_sections(const struct reader *file, struct sections *out)
         if (to)
             *to = contents(file, &s);
     }
-    return !out->lines.broken;
+    return !out->lines.bad;
 }
 
 /* ---- A unit's files -------------------------------------------------------------------------- */
@@ -229,9 +177,9 @@ static bool read_old_files(struct unit *u, struct elf_lines *out)
     while (enough && (name = text(&u->r)) && *name)
         enough = add_folder(u, name);
     while (enough && (name = text(&u->r)) && *name) {
-        uint64_t folder = unsigned_leb(&u->r);
-        unsigned_leb(&u->r);
-        unsigned_leb(&u->r);
+        uint64_t folder = take_uleb(&u->r);
+        take_uleb(&u->r);
+        take_uleb(&u->r);
         enough = add_file(out, u, name, folder);
     }
     return enough;
@@ -244,29 +192,29 @@ static const char *read_form(struct reader *r, const struct sections *s, uint64_
     case FORM_STRING:
         return text(r);
     case FORM_LINE_STRP:
-        return text_of(&s->line_texts, number(r, 4));
+        return text_of(&s->line_texts, take_number(r, 4));
     case FORM_STRP:
-        return text_of(&s->texts, number(r, 4));
+        return text_of(&s->texts, take_number(r, 4));
     case FORM_UDATA:
-        *n = unsigned_leb(r);
+        *n = take_uleb(r);
         return NULL;
     case FORM_DATA1:
     case FORM_DATA2:
     case FORM_DATA4:
     case FORM_DATA8:
-        *n = number(r, form == FORM_DATA1   ? 1
-                       : form == FORM_DATA2 ? 2
-                       : form == FORM_DATA4 ? 4
-                                            : 8);
+        *n = take_number(r, form == FORM_DATA1   ? 1
+                            : form == FORM_DATA2 ? 2
+                            : form == FORM_DATA4 ? 4
+                                                 : 8);
         return NULL;
     case FORM_DATA16:
         take(r, 16);
         return NULL;
     case FORM_BLOCK:
-        take(r, unsigned_leb(r));
+        take(r, take_uleb(r));
         return NULL;
     default:
-        r->broken = true;
+        r->bad = true;
         return NULL;
     }
 }
@@ -275,19 +223,19 @@ static const char *read_form(struct reader *r, const struct sections *s, uint64_
 static bool read_new_table(struct unit *u, const struct sections *s, struct elf_lines *out,
                            bool of_files)
 {
-    unsigned columns = (unsigned)number(&u->r, 1);
+    unsigned columns = (unsigned)take_number(&u->r, 1);
     struct reader format = u->r;
     bool enough = true;
 
     for (unsigned c = 0; c < 2 * columns; c++)
-        unsigned_leb(&u->r);
-    uint64_t count = unsigned_leb(&u->r);
-    for (uint64_t i = 0; i < count && columns && enough && !u->r.broken; i++) {
+        take_uleb(&u->r);
+    uint64_t count = take_uleb(&u->r);
+    for (uint64_t i = 0; i < count && columns && enough && !u->r.bad; i++) {
         struct reader of = format;
         const char *name = NULL;
         uint64_t folder = 0, other;
         for (unsigned c = 0; c < columns; c++) {
-            uint64_t content = unsigned_leb(&of), form = unsigned_leb(&of);
+            uint64_t content = take_uleb(&of), form = take_uleb(&of);
             const char *found =
                 read_form(&u->r, s, form, content == CONTENT_FOLDER ? &folder : &other);
             name = content == CONTENT_PATH ? found : name;
@@ -338,7 +286,7 @@ static bool end_sequence(struct elf_lines *out, const struct unit *u, struct sta
 
 static bool run_extended(struct unit *u, struct elf_lines *out, struct state *s)
 {
-    uint64_t bytes = unsigned_leb(&u->r);
+    uint64_t bytes = take_uleb(&u->r);
     const uint8_t *at = take(&u->r, bytes);
     bool enough = true;
 
@@ -362,23 +310,23 @@ static bool run_standard(struct unit *u, struct elf_lines *out, struct state *s,
     case COPY:
         return add_line(out, u, s, false);
     case ADVANCE_PC:
-        s->address += unsigned_leb(&u->r) * u->step;
+        s->address += take_uleb(&u->r) * u->step;
         break;
     case ADVANCE_LINE:
-        s->line += signed_leb(&u->r);
+        s->line += take_sleb(&u->r);
         break;
     case SET_FILE:
-        s->file = unsigned_leb(&u->r);
+        s->file = take_uleb(&u->r);
         break;
     case CONST_ADD_PC:
         s->address += special_steps(u, 255);
         break;
     case FIXED_ADVANCE_PC:
-        s->address += number(&u->r, 2);
+        s->address += take_number(&u->r, 2);
         break;
     default:
         for (unsigned i = 0; i < u->lengths[code]; i++)
-            unsigned_leb(&u->r);
+            take_uleb(&u->r);
     }
     return true;
 }
@@ -389,8 +337,8 @@ static bool run(struct unit *u, struct elf_lines *out)
     struct state s;
 
     begin(&s, out);
-    while (enough && !u->r.broken && u->r.at < u->r.end) {
-        unsigned code = (unsigned)number(&u->r, 1);
+    while (enough && !u->r.bad && u->r.at < u->r.end) {
+        unsigned code = (unsigned)take_number(&u->r, 1);
         if (code < u->first_special) {
             enough = run_standard(u, out, &s, code);
             continue;
@@ -407,30 +355,30 @@ static bool run(struct unit *u, struct elf_lines *out)
 /* Reads a unit behind its length. Returns false if there is no memory. */
 static bool read_unit(struct unit *u, const struct sections *s, struct elf_lines *out)
 {
-    u->version = (uint16_t)number(&u->r, 2);
+    u->version = (uint16_t)take_number(&u->r, 2);
     if (u->version < 2 || u->version > 5)
         return true;
     if (u->version == 5)
         take(&u->r, 2); /* sizes of addresses and segments */
-    uint64_t header = number(&u->r, 4);
+    uint64_t header = take_number(&u->r, 4);
     struct reader program = u->r;
     if (!take(&program, header))
         return true;
-    u->step = (uint8_t)number(&u->r, 1);
+    u->step = (uint8_t)take_number(&u->r, 1);
     take(&u->r,
          u->version >= 4 ? 2 : 1); /* instructions of a bundle; whether lines are statements */
-    u->line_base = (int8_t)number(&u->r, 1);
-    u->line_range = (uint8_t)number(&u->r, 1);
-    u->first_special = (uint8_t)number(&u->r, 1);
+    u->line_base = (int8_t)take_number(&u->r, 1);
+    u->line_range = (uint8_t)take_number(&u->r, 1);
+    u->first_special = (uint8_t)take_number(&u->r, 1);
     if (!u->line_range || !u->first_special)
         return true;
     for (unsigned i = 1; i < u->first_special; i++)
-        u->lengths[i] = (uint8_t)number(&u->r, 1);
+        u->lengths[i] = (uint8_t)take_number(&u->r, 1);
     u->first_file = out->files;
     bool enough = u->version == 5
                       ? read_new_table(u, s, out, false) && read_new_table(u, s, out, true)
                       : read_old_files(u, out);
-    if (!enough || u->r.broken)
+    if (!enough || u->r.bad)
         return enough;
     u->r = program;
     return run(u, out);
@@ -470,8 +418,8 @@ bool elf_lines_read(const uint8_t *file, size_t bytes, struct elf_lines *out)
     bool enough = find_sections(&whole, &s);
 
     *out = (struct elf_lines){0};
-    while (enough && !s.lines.broken && s.lines.at < s.lines.end) {
-        uint64_t length = number(&s.lines, 4);
+    while (enough && !s.lines.bad && s.lines.at < s.lines.end) {
+        uint64_t length = take_number(&s.lines, 4);
         const uint8_t *at = length < 0xfffffff0 ? take(&s.lines, length) : NULL;
         if (!at)
             break; /* also a unit of 64-bit DWARF, which is longer than 4 GB */
