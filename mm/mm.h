@@ -232,6 +232,7 @@ struct region_stats {
     vaddr_t start, end;
     unsigned prot, advice;
     bool shared; /* MAPPING_SHARED */
+    bool grows;  /* MAPPING_GROWS */
     enum region_kind kind;
     uint64_t offset; /* bytes, in the file or disk that it shows */
     uint64_t resident_pages, out_pages, faults, slow_faults;

@@ -213,6 +213,7 @@ bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out)
                                      .prot = r->prot,
                                      .advice = r->advice,
                                      .shared = r->flags & REGION_SHARED,
+                                     .grows = r->flags & REGION_GROWS,
                                      .kind = r->kind,
                                      .offset = region_source_page(r, r->start) * PAGE_SIZE,
                                      .faults = r->faults,

@@ -305,6 +305,32 @@ static void rights_are_checked(void)
     remove_file("rights");
 }
 
+/* As glibc does for a library that asks for it: from the page given down to the stack's end. */
+static void stacks_become_executable(void)
+{
+#ifdef __x86_64__
+    static const uint8_t seven[] = {0xb8, 7, 0, 0, 0, 0xc3};
+#else
+    static const uint8_t seven[] = {0xe0, 0x00, 0x80, 0x52, 0xc0, 0x03, 0x5f, 0xd6};
+#endif
+    char lower[16 * PAGE];
+    char *page = (char *)((uintptr_t)(lower + sizeof lower) & -(uintptr_t)PAGE);
+    const int rights = PROT_READ | PROT_WRITE | PROT_EXEC;
+    char *other = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    memcpy(lower, seven, sizeof seven);
+    __builtin___clear_cache(lower, lower + sizeof seven);
+    check(mprotect(page, PAGE, PROT_READ | PROT_GROWSUP) && errno == EINVAL,
+          "no stack grows upwards");
+    check(mprotect(other, PAGE, PROT_READ | PROT_GROWSDOWN) && errno == EINVAL,
+          "other memory than a stack does not grow");
+    check(!mprotect(page, PAGE, rights | PROT_GROWSDOWN) &&
+              ((int (*)(void))(uintptr_t)lower)() == 7,
+          "a stack becomes executable below the page given, too");
+    check(!mprotect(page, PAGE, PROT_READ | PROT_WRITE | PROT_GROWSDOWN), "... and no longer");
+    munmap(other, PAGE);
+}
+
 static void mappings_move(void)
 {
     int f = make("move", 8);
@@ -491,6 +517,7 @@ int main(int argc, char **argv)
     one_page_is_mapped_very_often();
     a_file_is_executed();
     rights_are_checked();
+    stacks_become_executable();
     mappings_move();
     processes_share();
     files_have_holes();

@@ -235,13 +235,32 @@ int64_t sys_munmap(const struct call *c)
     return c->a[0] + len <= from ? 0 : space_unmap(c->p->space, from, c->a[0] + len - from);
 }
 
+/* Lets a range in a stack begin where that begins (PROT_GROWSDOWN). */
+static int from_stacks_start(struct space *s, vaddr_t *from, uint64_t *len)
+{
+    struct region_stats r;
+
+    if (!space_next_region(s, *from, &r) || r.start >= *from + *len)
+        return -ENOMEM;
+    if (!r.grows)
+        return -EINVAL;
+    *len += *from - r.start;
+    *from = r.start;
+    return 0;
+}
+
 int64_t sys_mprotect(const struct call *c)
 {
+    const uint64_t known = PROT_READ | PROT_WRITE | PROT_EXEC | PROT_SEM | PROT_GROWSDOWN;
+    vaddr_t from = c->a[0];
     uint64_t len;
-    int err = c->a[2] & ~(uint64_t)(PROT_READ | PROT_WRITE | PROT_EXEC | PROT_SEM) ? -EINVAL
-                                                                                   : range(c, &len);
+    int err = c->a[2] & ~known ? -EINVAL : range(c, &len);
 
-    return err || !len ? err : space_protect(c->p->space, c->a[0], len, prot_of(c->a[2]));
+    if (err || !len)
+        return err;
+    if (c->a[2] & PROT_GROWSDOWN)
+        err = from_stacks_start(c->p->space, &from, &len);
+    return err ?: space_protect(c->p->space, from, len, prot_of(c->a[2]));
 }
 
 _Static_assert(REMAP_MAYMOVE == MREMAP_MAYMOVE && REMAP_FIXED == MREMAP_FIXED &&
