@@ -13,10 +13,10 @@ tar -C "$work/tree" -cf "$work/initrd.tar" .
 
 boot smp=2 timeout=120 initrd="$work/initrd.tar" -- -- /mapped /tmp
 status_is 0 "files are mapped"
-line "RESULT app=mapped checks=80 held=80" "... as on Linux, each check holds"
+line "RESULT app=mapped checks=84 held=84" "... as on Linux, each check holds"
 boot smp=2 timeout=120 initrd="$work/initrd.tar" -- \
 	"swap=ram disk.ram=64M mem.user=1M mem.policy=lirs -- /mapped /dev/shm"
-line "RESULT app=mapped checks=80 held=80" "... also of memory with a name, in little memory"
+line "RESULT app=mapped checks=84 held=84" "... also of memory with a name, in little memory"
 
 # storm WHAT QEMU'S ARGUMENTS -- BOOT ARGUMENTS -- FILE PAGES STEPS PROCESSES KILLS
 storm() {
