@@ -113,7 +113,7 @@ within "$(head_of cycles stand_for)" "$((ns * 95 / 100))" "$((ns * 105 / 100))" 
 
 start machine=openpower720 timeout=300 -- -- hpmrec criteria=cycles,access.any by=process all=1 -- \
 	ratio 20000 '&' scoreboard ms=40 ';' \
-	hpmrec ms=20 criteria=time@100us by=line '&' ratio 40000 ';' hpmrec \
+	hpmrec ms=20 criteria=time@100us by=line $all '&' ratio 40000 ';' hpmrec \
 	criteria=cycles@50k,access.any@100 format=samples -- scoreboard ms=5 ';' \
 	hpmrec criteria=L1D_MISSES@1 -- scoreboard ms=30 ';' hpmrec criteria=instructions@100 limit=1000 \
 	-- ratio 20000 ';' \
@@ -128,6 +128,7 @@ has_cell hpmrec "line=test/qemu/apps/$arch/ratio_loop[.]S:[0-9]+ program=ratio" 
 	function=three_parts \
 	"without a program, by line"
 within "$(ms_of machine)" 20 45 "... for as long as asked for"
+adds_up time
 section 5
 for criterion in cycles access.any; do
 	sample="^SAMPLE [0-9]* [0-9]* [0-9]* [0-9]* scoreboard $criterion "

@@ -255,9 +255,10 @@ static void end_record(void)
     samples_take(recording.session, NULL, 0); /* all that waits */
     if (marks)
         hpm_mark("recorded");
-    for (unsigned i = 0; i < recording.criteria; i++) /* before noting samples makes others */
+    size_t last = recording_collect(&recording, true);
+    for (unsigned i = 0; i < recording.criteria; i++) /* of all that was taken, and of no more */
         recording_account(&recording, i, &accounts[i]);
-    recording_take(&recording, true, note_sample);
+    recording_note(last, note_sample);
 }
 
 static void record_program(struct program *p)

@@ -81,10 +81,7 @@ uint64_t recording_wait_ms(double ms)
     return ms < 1 ? 1 : ms < WAIT_MAX_MS ? (uint64_t)ms : WAIT_MAX_MS;
 }
 
-/* All are taken before the first is noted: with frequent criteria noting a sample makes another,
- * and there would be no end. */
-void recording_take(const struct recording *r, bool all,
-                    void (*note)(const struct sys_sample *sample))
+size_t recording_collect(const struct recording *r, bool all)
 {
     size_t count = 0;
     int n = BATCH;
@@ -94,8 +91,19 @@ void recording_take(const struct recording *r, bool all,
         n = samples_take(r->session, held.samples + count, BATCH);
         count += n > 0 ? (size_t)n : 0;
     }
+    return count;
+}
+
+void recording_note(size_t count, void (*note)(const struct sys_sample *sample))
+{
     for (size_t i = 0; i < count; i++)
         note(&held.samples[i]);
+}
+
+void recording_take(const struct recording *r, bool all,
+                    void (*note)(const struct sys_sample *sample))
+{
+    recording_note(recording_collect(r, all), note);
 }
 
 void recording_account(const struct recording *r, unsigned criterion,

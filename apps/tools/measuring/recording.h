@@ -55,8 +55,13 @@ void recording_open_or_exit(struct recording *r, const struct args_table *table,
 /* Returns how many ms to wait for the next samples of a program that has run for `ms`: up to 10,
  * and few at first, for what lives only briefly has names only as long as it lives. */
 uint64_t recording_wait_ms(double ms);
-/* Takes present samples, as far as there is memory for them, and calls `note` for each. `all`:
- * until there are no more; else some thousands at most, which are noted while the program runs. */
+/* Takes present samples, as far as there is memory for them. `all`: until there are no more; else
+ * some thousands at most. Returns their number. */
+size_t recording_collect(const struct recording *r, bool all);
+/* Calls `note` for each of the `count` samples that were collected. With frequent criteria noting a
+ * sample makes another. */
+void recording_note(size_t count, void (*note)(const struct sys_sample *sample));
+/* Collects samples and notes them. */
 void recording_take(const struct recording *r, bool all,
                     void (*note)(const struct sys_sample *sample));
 void recording_account(const struct recording *r, unsigned criterion,
