@@ -63,7 +63,7 @@ done
 	status_is 0 "compare: a report with itself"
 	cp "$work/stdout" "$console"
 	says "  instructions +no difference shown \[" "... shows no difference"
-	vigil stat $plain -r 3 -e cycles,instructions,ipc -o "$work/b.json" -- private threads=2 ms=3
+	vigil stat $plain -r 3 -e cycles,instructions,ipc -o "$work/b.json" -- phases kind=sort size=5000 rounds=1
 	status_is 0 "stat: another program"
 	vigil compare "$work/a.json" "$work/b.json"
 	cp "$work/stdout" "$console"
