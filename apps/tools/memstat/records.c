@@ -1,6 +1,6 @@
 /*
- * See memstat.h: records for programs (measuring/record.h). A kind of what is not there, such as
- * `prefetching` where nothing was prefetched, has no record.
+ * See memstat.h: writes records for programs (measuring/record.h). Leaves out what the machine does
+ * not have or do: without a swap disk there is no record `swap`.
  */
 #include "apps/tools/memstat/memstat.h"
 #include <inttypes.h>
